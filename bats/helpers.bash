@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables shared with the scripts that source it
+# What every .bats file of the kit starts with: `load helpers`.
+
+bats_require_minimum_version 1.5.0
+
+KIT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+TOOLS=${MPPSDIFF_TOOLS:-$KIT/build/fwd/tools}
+export KIT TOOLS
+export LC_ALL=C
+
+# skip_or_fail REASON: REASON says how to enable the test. STRICT=1 turns the skip into a failure.
+skip_or_fail() {
+  if [ "${STRICT:-0}" = 1 ]; then
+    printf 'STRICT=1: would have been skipped: %s\n' "$1" >&2
+    return 1
+  fi
+  skip "$1"
+}
+
+# require_cmd NAME...: skip when a command is missing.
+require_cmd() {
+  local name
+  for name in "$@"; do
+    command -v "$name" >/dev/null || { skip_or_fail "needs $name: reproducers/setup --for check installs it"; return; }
+  done
+}
+
+# require_root: skip when not root.
+require_root() {
+  [ "$(id -u)" -eq 0 ] || skip_or_fail "needs root: run make check as root"
+}
+
+# one_line_error TEXT: the last `run` printed exactly one line on its output, with TEXT in it.
+one_line_error() {
+  [ "${#lines[@]}" -eq 1 ] || { printf 'expected one line, got %d:\n%s\n' "${#lines[@]}" "$output" >&2; return 1; }
+  [[ "${lines[0]}" == *"$1"* ]] || { printf 'expected "%s" in: %s\n' "$1" "${lines[0]}" >&2; return 1; }
+}
+
+# forwarder_build [VARIANT] [CC]: the directory of a finished build of the default DPDK, made on first use.
+forwarder_build() {
+  "$KIT/reproducers/build" --variant "${1:-meson-static-nopic}" --cc "${2:-gcc}" 3>&-
+}
+
+# forwarder_path [VARIANT] [CC]: a linked forwarder with ring and null devices.
+forwarder_path() {
+  local dir
+  dir=$(forwarder_build "$@") || return
+  "$KIT/reproducers/link" --build "$dir" 3>&-
+}
+
+# has_hugepages MB: whether that many megabytes of 2 MB hugepages are free.
+has_hugepages() {
+  local free
+  free=$(awk '/^HugePages_Free/ { print $2 }' /proc/meminfo)
+  [ "$((free * 2))" -ge "$1" ]
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One epoch, step by step (slices_run.c), and its progress line (slices_progress.c). */
+#ifndef MPPSDIFF_SLICES_RUN_H
+#define MPPSDIFF_SLICES_RUN_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proc.h"
+#include "slices.h"
+
+struct run {
+	uint64_t epoch;
+	uint64_t rounds;
+	uint64_t seed;
+	uint64_t iterations; /* a slice; 0: to be found out */
+	uint64_t warmup;     /* untimed iterations before them */
+	double slice_ns;     /* what a slice should take */
+	int64_t timeout_ns;
+	int64_t ready_timeout_ns;
+	bool drops_ok;
+	cpu_set_t cpus; /* the forwarders' */
+	struct plan plan;
+	struct fleet fleet; /* proc[i] runs plan.row[i] */
+	size_t *order;	    /* of the current round */
+	uint64_t round;	    /* 0 before the first */
+	struct rows rows;
+};
+
+/* Starts all processes, a few at a time, and waits until each is ready or has failed. */
+void run_start(struct run *run);
+
+/* Sets iterations and warmup, the same for all processes. */
+void run_calibrate(struct run *run);
+
+/* Writes FILE.ready. Dies if it cannot. */
+void run_write_ready(const struct run *run);
+
+/* All rounds, one row a slice. Dies when a row cannot be written. */
+void run_rounds(struct run *run);
+
+/* Progress under this label from now on, if stderr is a terminal. */
+void progress_init(const char *label);
+
+/* Replaces the progress line, at most once a second. */
+void progress_show(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Takes the progress line away before something else is written to the terminal. */
+void progress_clear(void);
+
+#endif
