@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables shared with the scripts that source it
+# Variants: reading their data files and judging what can exist. Needs common.bash and keyfile.bash.
+
+# The keys of reproducers/variants/*.conf.
+#   pic_flag    the PIC option every object's compile line must carry last; none: no such option
+#   code_model  what the objects must turn out to be; default: what the compiler makes unasked
+#   link        how the executable is linked; default: as the compiler does unasked
+# shellcheck disable=SC2034 # read by keyfile_read
+VARIANT_KEYS=(
+  'title:text:required'
+  'question:text:required'
+  'build:enum(meson):required'
+  'meson_options:flags:optional'
+  'c_args:flags:optional'
+  'pic_flag:enum(none|-fPIC|-fPIE|-fno-pie|-fno-pic):required'
+  'code_model:enum(default|absolute|pie|pic):required'
+  'link:enum(default|no-pie|pie):default=default'
+)
+
+# variant_load NAME: reads the variant into the associative array variant_of. Exit 2 on a bad file.
+variant_load() {
+  local file
+  file=$(keyfile_find variant "$1") || exit 2
+  declare -gA variant_of=()
+  keyfile_read "$file" variant_of "${VARIANT_KEYS[@]}" || exit 2
+}
+
+# variant_text: every key and value, for build keys.
+variant_text() {
+  local key
+  for key in $(printf '%s\n' "${!variant_of[@]}" | sort); do
+    case $key in title|question) ;; *) printf '%s=%s\n' "$key" "${variant_of[$key]}" ;; esac
+  done
+}
+
+# variant_meson_arguments: meson arguments of the loaded variant, one a line.
+variant_meson_arguments() {
+  local option
+  for option in ${variant_of[meson_options]:-}; do printf '%s\n' "$option"; done
+  [ -z "${variant_of[c_args]:-}" ] || printf -- '-Dc_args=%s\n' "${variant_of[c_args]}"
+  # Without it meson's own link checks fail on -fno-pie objects and it configures another DPDK, silently.
+  [ "${variant_of[link]}" != no-pie ] || printf -- '-Dc_link_args=-no-pie\n'
+}
+
+# compiler_package NAME: the Debian package that brings the compiler.
+compiler_package() {
+  printf '%s\n' "${1##*/}"
+}
+
+# variant_check_compiler CC: sets cc_path and cc_version; exit 2 when the compiler is missing.
+variant_check_compiler() {
+  [[ $1 =~ ^[A-Za-z0-9_./+-]+$ ]] || die "bad compiler name '$1'; give gcc, clang, gcc-N, clang-N or a path"
+  cc_path=$(PATH=$(path_without_ccache) command -v "$1" || true)
+  [ -n "$cc_path" ] || die "no compiler '$1' on this machine; install it: apt-get install $(compiler_package "$1")"
+  cc_version=$("$cc_path" --version 2>/dev/null | sed -n 1p)
+  [ -n "$cc_version" ] || die "'$cc_path --version' prints nothing; is it a compiler?"
+}
+
+# path_without_ccache: PATH less ccache's masquerading folders, which would hide the real compiler.
+path_without_ccache() {
+  printf '%s' "$PATH" | tr ':' '\n' | grep -v '/ccache' | paste -sd ':'
+}
+
+# variant_check_source TREE RELEASE: exit 2 when the variant cannot be built from that tree.
+variant_check_source() {
+  [ "${variant_of[build]}" != meson ] || [ -f "$1/meson.build" ] ||
+    die "variant needs meson, and DPDK $2 has no meson.build"
+}
+
+# compiler_default_model CC_PATH: absolute or pie, what the compiler makes without any PIC option.
+compiler_default_model() {
+  local macros
+  # Not through a pipe: grep would end it early and pipefail would call that a failure.
+  macros=$("$1" -dM -E -x c /dev/null 2>/dev/null) || true
+  case $macros in *__PIE__* | *__pie__*) printf 'pie\n' ;; *) printf 'absolute\n' ;; esac
+}
