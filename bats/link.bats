@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# reproducers/link: the one link line.
+
+setup() {
+  load helpers
+}
+
+@test "--help names every option that the script takes" {
+  run "$KIT/reproducers/link" --help
+  [ "$status" -eq 0 ]
+  local option
+  while IFS= read -r option; do
+    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
+  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$KIT/reproducers/link")
+}
+
+@test "bad usage is one line and exit 2" {
+  local dir
+  dir=$(forwarder_build)
+  local -a bad
+  while IFS='|' read -r text arguments; do
+    IFS=' ' read -r -a bad <<<"$arguments"
+    run "$KIT/reproducers/link" "${bad[@]}"
+    [ "$status" -eq 2 ] || { echo "$arguments: status $status: $output"; return 1; }
+    one_line_error "$text"
+  done <<CASES
+--build is missing|
+holds no finished build|--build /nonexistent
+unknown argument|--nonsense
+--seed takes|--build $dir --seed -1
+unknown linker|--build $dir --linker link.exe
+--take takes|--build $dir --take rte_net_ring
+no library 'rte_nosuch'|--build $dir --take rte_nosuch=$dir
+no drivers/librte_net_ring.a|--build $dir --take rte_net_ring=/nonexistent
+CASES
+}
+
+@test "the binary's ELF type and code follow the variant" {
+  local binary
+  binary=$(forwarder_path meson-static gcc)
+  readelf -h "$binary" | grep -q 'DYN (Position'
+  binary=$(forwarder_path meson-static-nopie gcc)
+  readelf -h "$binary" | grep -q 'EXEC'
+  binary=$(forwarder_path meson-static-nopie clang)
+  readelf -h "$binary" | grep -q 'EXEC'
+}
+
+@test "no DPDK library is linked dynamically" {
+  local binary
+  binary=$(forwarder_path meson-static gcc)
+  if readelf -d "$binary" | grep NEEDED | grep -i librte; then return 1; fi
+}
+
+@test "the same seed gives the same bytes, another seed another order, seed 0 the build's" {
+  local dir a b zero
+  dir=$(forwarder_build meson-static-nopie gcc)
+  zero=$("$KIT/reproducers/link" --build "$dir")
+  a=$("$KIT/reproducers/link" --build "$dir" --seed 1)
+  b=$("$KIT/reproducers/link" --build "$dir" --seed 2)
+  cp "$a" "$BATS_TEST_TMPDIR/first"
+  rm "$a"
+  a=$("$KIT/reproducers/link" --build "$dir" --seed 1)
+  cmp "$a" "$BATS_TEST_TMPDIR/first"
+  order() { nm -n "$1" | awk '$2 ~ /[tT]/ { print $3 }' | grep '^rte_eth'; }
+  [ "$(order "$a")" != "$(order "$b")" ]
+  [ "$(order "$a" | sort)" = "$(order "$b" | sort)" ]
+  grep -q 'order of the build system' "$zero.how"
+  grep -q 'shuffled by lld, seed 1' "$a.how"
+}
+
+@test "constructors keep their order when text is shuffled" {
+  local dir a b
+  dir=$(forwarder_build meson-static-nopie gcc)
+  a=$("$KIT/reproducers/link" --build "$dir" --seed 1)
+  b=$("$KIT/reproducers/link" --build "$dir" --seed 2)
+  constructors() { # the functions .init_array points to, in its order
+    local binary=$1
+    objcopy -O binary --only-section=.init_array "$binary" "$BATS_TEST_TMPDIR/init"
+    od -An -v -t x8 -w8 "$BATS_TEST_TMPDIR/init" | tr -d ' ' | while IFS= read -r address; do
+      nm "$binary" | awk -v a="$address" '$1 == a && $2 ~ /[tT]/ { print $3; exit }'
+    done
+  }
+  [ "$(constructors "$a" | wc -l)" -gt 20 ]
+  [ "$(constructors "$a")" = "$(constructors "$b")" ]
+}
+
+@test "linkers that cannot shuffle sections shuffle the objects, and say so" {
+  local dir a b
+  dir=$(forwarder_build meson-static-nopie gcc)
+  a=$("$KIT/reproducers/link" --build "$dir" --seed 1 --linker bfd)
+  b=$("$KIT/reproducers/link" --build "$dir" --seed 2 --linker bfd)
+  order() { nm -n "$1" | awk '$2 ~ /[tT]/ { print $3 }' | grep '^rte_eth'; }
+  [ "$(order "$a")" != "$(order "$b")" ]
+  [ "$(order "$a" | sort)" = "$(order "$b" | sort)" ]
+  grep -q 'bfd cannot shuffle sections' "$a.how"
+}
+
+@test "--take brings one library from another build, and only that one" {
+  local pic nopie mixed
+  pic=$(forwarder_build meson-static gcc)
+  nopie=$(forwarder_build meson-static-nopie gcc)
+  mixed=$("$KIT/reproducers/link" --build "$nopie" --take "rte_net_ring=$pic")
+  grep -q "$pic/meson/drivers/librte_net_ring.a" "$mixed.cmd"
+  [ "$(grep -o "$pic/meson/[^ ]*\.a" "$mixed.cmd" | wc -l)" -eq 1 ]
+}
+
+@test "the extra-work knob changes the binary; without it there is no trace of it" {
+  local dir plain work
+  dir=$(forwarder_build meson-static-nopie gcc)
+  plain=$("$KIT/reproducers/link" --build "$dir")
+  work=$("$KIT/reproducers/link" --build "$dir" --extra-work 8)
+  [ "$plain" != "$work" ]
+  [ "$(size -A "$work" | awk '$1 == ".text" { print $2 }')" -gt "$(size -A "$plain" | awk '$1 == ".text" { print $2 }')" ]
+}
+
+@test "a link that fails: exit 1, the first error line and the log" {
+  local dir copy=$BATS_TEST_TMPDIR/build
+  dir=$(forwarder_build)
+  mkdir "$copy"
+  cp -a "$dir/archives" "$dir/cflags" "$dir/identity" "$dir/ldlibs" "$dir/done" "$copy/"
+  ln -s "$dir/meson" "$copy/meson"
+  printf -- '-lnosuchlibrary\n' >>"$copy/ldlibs"
+  run "$KIT/reproducers/link" --build "$copy"
+  [ "$status" -eq 1 ]
+  one_line_error nosuchlibrary
+}
+
+@test "the forwarder compiles without a warning, with gcc and clang" {
+  local cc dir
+  local -a cflags
+  for cc in gcc clang; do
+    dir=$(forwarder_build meson-static-nopic "$cc")
+    mapfile -t cflags <"$dir/cflags"
+    for source in "$KIT"/fwd/forwarder/*.c; do
+      "$cc" "${cflags[@]}" -std=gnu11 -Wall -Wextra -Werror -Wshadow -fsyntax-only "$source"
+    done
+  done
+}
