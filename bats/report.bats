@@ -1,0 +1,552 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# plots/report: the text, the page and the charts of a result. The fixture is synthetic.
+
+# awk programs in single quotes; status and output are set by bats.
+# shellcheck disable=SC2016,SC2030,SC2031
+
+load helpers
+
+setup() {
+  require_cmd gnuplot jq
+  report=$KIT/plots/report
+  result="$BATS_TEST_TMPDIR/a \\n result"
+  cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$result"
+  rm "$result/generate"
+}
+
+# The fixture's report, drawn once for the tests that only look at it.
+drawn() {
+  local dir=$BATS_FILE_TMPDIR/drawn
+  if [ ! -e "$dir/report.txt" ]; then
+    "$report" --out "$dir" "$result" >/dev/null
+  fi
+  printf '%s\n' "$dir"
+}
+
+# edit FILE AWK: changes a TSV of the result; fields are tab-separated.
+edit() {
+  awk -F '\t' -v OFS='\t' "$2" "$result/$1" >"$BATS_TEST_TMPDIR/edited"
+  mv "$BATS_TEST_TMPDIR/edited" "$result/$1"
+}
+
+edit_meta() {
+  jq "$1" "$result/meta.json" >"$BATS_TEST_TMPDIR/edited"
+  mv "$BATS_TEST_TMPDIR/edited" "$result/meta.json"
+}
+
+# text FILE: report.txt with its line breaks undone, for looking up sentences.
+text() {
+  tr -s ' \n' ' ' <"$1"
+}
+
+has() {
+  case $(text "$1") in
+    *"$2"*) ;;
+    *) printf 'not in %s: %s\n' "$1" "$2" >&2; return 1 ;;
+  esac
+}
+
+lacks() {
+  if has "$1" "$2" 2>/dev/null; then
+    printf 'should not be in %s: %s\n' "$1" "$2" >&2
+    return 1
+  fi
+}
+
+# mail_width FILE: no line over 72 columns, nothing but printable ASCII.
+mail_width() {
+  run awk 'length($0) > 72 { print FILENAME ":" FNR ": " length($0) }' "$1"
+  [ "$output" = '' ]
+  run grep -nP '[^\x20-\x7e]' "$1"
+  [ "$output" = '' ]
+}
+
+png_width() {
+  od -An -tu1 -j16 -N4 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'
+}
+
+# --- usage -----------------------------------------------------------------------------------
+
+@test "--help says what is read, what is written, and the exit status" {
+  run "$report" --help
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = 'usage: plots/report [options] RESULT' ]
+  [[ $output == *'--out=DIR'* ]]
+  [[ $output == *'Exit status'* ]]
+  [[ $output == *'Example: '* ]]
+}
+
+@test "wrong usage is one line and exit 2" {
+  run "$report" --pretty "$result"
+  [ "$status" -eq 2 ]
+  one_line_error "unknown option '--pretty'"
+  run "$report"
+  [ "$status" -eq 2 ]
+  one_line_error 'name a result folder'
+  run "$report" "$BATS_TEST_TMPDIR/nowhere"
+  [ "$status" -eq 2 ]
+  one_line_error 'there is no folder'
+  run "$report" "$result" "$result"
+  [ "$status" -eq 2 ]
+  one_line_error 'one result at a time'
+  run "$report" --out "$result"
+  [ "$status" -eq 2 ]
+  one_line_error 'name a result folder'
+}
+
+@test "writes into the result and names what it wrote" {
+  run "$report" "$result"
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "report: $result/report.txt" ]
+  [[ ${lines[2]} == "plots: "*forest.png*mpps.png*layouts.png*drift.png ]]
+  for file in report.txt report.html {forest,mpps,layouts,drift}.{png,svg}; do
+    [ -s "$result/$file" ]
+  done
+  run find "$result" -name '.report*'
+  [ "$output" = '' ]
+}
+
+@test "the same input gives the same bytes, whatever the locale and time zone" {
+  "$report" --out "$BATS_TEST_TMPDIR/one" "$result" >/dev/null
+  LC_ALL=$(locale -a | grep -im1 'utf-\?8' || echo C) TZ=Pacific/Auckland "$report" --out="$BATS_TEST_TMPDIR/two" "$result/" >/dev/null
+  run diff -r "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/two"
+  [ "$output" = '' ]
+  [ "$status" -eq 0 ]
+}
+
+@test "reads nothing but the result: it can lie anywhere, read-only" {
+  chmod -R a-w "$result"
+  "$report" --out "$BATS_TEST_TMPDIR/out" "$result" >/dev/null
+  chmod -R u+w "$result"
+  run diff -r "$BATS_TEST_TMPDIR/out" "$(drawn)"
+  [ "$status" -eq 0 ]
+}
+
+# --- the text --------------------------------------------------------------------------------
+
+@test "the text is plain ASCII of at most 72 columns" {
+  mail_width "$(drawn)/report.txt"
+}
+
+@test "the text begins with the question, then the answer of each compiler" {
+  run head -n 3 "$(drawn)/report.txt"
+  [[ ${lines[0]} == 'Question: Synthetic fixture'* ]]
+  [[ ${lines[2]} == 'Answer, gcc: slower than meson-static: meson-shared' ]]
+  has "$(drawn)/report.txt" 'Answer, clang: slower than meson-static: meson-shared +8.1 % (+7.2 to +9.0 %); faster than'
+  has "$(drawn)/report.txt" 'the same as meson-static within 1 %: meson-static-nopic +0.2 % (-0.5 to +0.9 %).'
+  has "$(drawn)/report.txt" 'undecided against meson-static: meson-static-nopic +1.1 % (+0.3 to +2.0 %).'
+  has "$(drawn)/report.txt" 'Where from: the differences called slower or faster hold over 8 shuffled link orders'
+}
+
+# Every row of effects.tsv, recomputed here from its columns.
+@test "the figures of the table are those of effects.tsv" {
+  awk -F '\t' '
+    function s(x, d,    t) { t = sprintf("%.1f", x); sub(/^-0\.0$/, "0.0", t); return (t + 0 > 0 ? "+" : "") t }
+    FNR == 1 { next }
+    $1 != "meson-static" { printf "%s %s %s %s to %s %s\n", $1, $2, s(($9 - 1) * 100), s(($10 - 1) * 100), s(($11 - 1) * 100), $16 }
+    $1 == "meson-static" { printf "%s %s baseline\n", $1, $2 }' "$result/effects.tsv" | sort >"$BATS_TEST_TMPDIR/expected"
+  sed -n '/^Result$/,/^diff\./p' "$(drawn)/report.txt" | tr -s ' ' |
+    awk '$2 ~ /^(gcc|clang)$/ && $NF ~ /^(slower|faster|same|undecided)$/ { print $1, $2, $5, $6, $7, $8, $9 }
+         $NF == "baseline" { print $1, $2, $NF }' | sort >"$BATS_TEST_TMPDIR/found"
+  run diff "$BATS_TEST_TMPDIR/expected" "$BATS_TEST_TMPDIR/found"
+  [ "$output" = '' ]
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/found")" -eq 8 ]
+}
+
+@test "cycles per packet, Mpps, as built and A/A stand in the text as measured" {
+  has "$(drawn)/report.txt" 'meson-static-nopic gcc 100.0 20.00 +0.2 -0.5 to +0.9 same'
+  has "$(drawn)/report.txt" 'meson-static-nopic gcc * +4.1 +0.2 8 0.4'
+  has "$(drawn)/report.txt" 'As built, meson-static-nopic (gcc) is 4.1 % slower; over layouts it is the same within 1 %: +0.2 %'
+  has "$(drawn)/report.txt" 'gcc: -0.6 to +1.0 %, includes 0 as it should.'
+  has "$(drawn)/report.txt" '1 of 576 slices is invalid and not counted (timeout 1)'
+}
+
+@test "every failed build is a row with its reason and log" {
+  has "$(drawn)/report.txt" "meson-static-lto gcc build failed: lto1: fatal error: bytecode stream in file 'lib/librte_eal.a' generated with LTO version 11.3 instead of the expected 12.0, log: logs/build-meson-static-lto-gcc.log"
+  has "$(drawn)/report.txt" 'meson-static-lto clang proof failed: asked for absolute code, got pie, log: proof/meson-static-lto-clang'
+  has "$(drawn)/report.txt" 'WARNING: 2 variants were not measured: meson-static-lto (gcc), meson-static-lto (clang).'
+}
+
+@test "the proof shows flag, objects, code model asked and found, and ELF type" {
+  has "$(drawn)/report.txt" 'meson-static-nopie gcc -fno-pie 118/118 absolute absolute EXEC'
+  has "$(drawn)/report.txt" 'meson-static-lto clang -fno-pie 118/118 absolute pie DYN-PIE'
+  has "$(drawn)/report.txt" 'meson-static gcc 2807 5413 1332/0/12/40 412 2311'
+}
+
+@test "the commands can be pasted: they read as they stand in meta.json" {
+  # The shell itself joins the lines; printf shows the words it sees.
+  command_after() {
+    awk -v head="$1" 'found && !/^ |^,/ { exit } found { print } index($0, head) == 1 { found = 1 }' "$(drawn)/report.txt"
+  }
+  [ "$(bash -c "printf '%s ' $(command_after "The report's command")")" = "$(jq -r .scenario.command "$result/meta.json") " ]
+  [ "$(bash -c "printf '%s ' $(command_after 'What was run')")" = "$(jq -r .scenario.used "$result/meta.json") " ]
+  [ "$(bash -c "printf '%s ' $(command_after 'mppsdiff 0.1.0, commit')")" = "$(jq -r .kit.command "$result/meta.json") " ]
+  has "$(drawn)/report.txt" 'stats --baseline meson-static --margin 1 --seed \ 20261130 slices.tsv'
+}
+
+@test "a seed that the command does not name is given beside it" {
+  edit_meta '.kit.command = "scenarios/software/run --quick" | .measure.seed = 4711'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'The seed was 4711.'
+  lacks "$(drawn)/report.txt" 'The seed was'
+}
+
+@test "stats makes the report's figures again from the slices, as the text says" {
+  [ -x "$TOOLS/stats" ] || skip_or_fail 'needs the kit built: ninja -C build'
+  (cd "$result" && "$TOOLS/stats" --baseline meson-static --margin 1 --seed 20261130 slices.tsv) | cut -f 1-9 >"$BATS_TEST_TMPDIR/again"
+  run diff <(cut -f 1-9 "$result/effects.tsv") "$BATS_TEST_TMPDIR/again"
+  [ "$output" = '' ]
+}
+
+@test "the ASCII forest plot puts estimate and interval where the numbers say" {
+  local line
+  line=$(grep -m 1 '^meson-static-nopie gcc  .*o' "$(drawn)/report.txt")
+  [[ $line == *'[--o--]'*.*'|'*.* ]]
+  line=$(grep -m 1 '^meson-shared gcc  .*o' "$(drawn)/report.txt")
+  [[ $line == *.*'|'*.*'[--o--]'* ]]
+}
+
+# --- what must be said loudly ----------------------------------------------------------------
+
+@test "A/A that excludes 1 stands at the top, and the answer refers to it" {
+  edit effects.tsv '$2 == "gcc" && NR > 1 { $14 = "1.002000"; $15 = "1.009000" } { print }'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'Beware, see the warning. Answer, clang:'
+  has "$result/report.txt" 'WARNING: gcc: the A/A interval (+0.2 to +0.9 %) excludes 0'
+  has "$result/report.txt" 'gcc: +0.2 to +0.9 %, does NOT include 0'
+  has "$result/report.html" 'the A/A interval (+0.2&nbsp;to&nbsp;+0.9&nbsp;%) excludes 0' || has "$result/report.html" 'excludes 0'
+  lacks "$result/report.txt" 'WARNING: clang: the A/A'
+  [ "$(grep -n 'excludes 0' "$result/report.txt" | head -n 1 | cut -d : -f 1)" -lt 25 ]
+}
+
+@test "A/A wider than an effect weakens the verdict, at the top" {
+  edit effects.tsv '$2 == "gcc" && NR > 1 { $14 = "0.920000"; $15 = "1.080000" } { print }'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'WARNING: gcc: the A/A interval (-8.0 to +8.0 %) is wider than the effect of meson-static-nopie -5.8 %, meson-shared +7.4 %, so these verdicts are weak'
+  has "$result/report.txt" 'Note: gcc: the A/A interval (-8.0 to +8.0 %) is wider than the effect of meson-static-nopic +0.2 %'
+}
+
+@test "no A/A pair, no hugepages, drops and warnings of the run are warned of" {
+  edit effects.tsv 'NR > 1 { $14 = $15 = "-" } { print }'
+  edit slices.tsv 'NR == 2 { $12 = 7 } { print }'
+  edit_meta '.machine.hugepages = "--no-huge" | .warnings = ["one CPU only"]'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'WARNING: gcc: no A/A pair was measured'
+  has "$result/report.txt" 'WARNING: no hugepages (--no-huge)'
+  has "$result/report.txt" 'WARNING: one CPU only'
+  has "$result/report.txt" 'dropped 7 of'
+  lacks "$result/report.txt" 'Packets dropped at transmit: none'
+  has "$(drawn)/report.txt" 'Packets dropped at transmit: none'
+}
+
+@test "a software device is named; a real one is not" {
+  has "$(drawn)/report.txt" 'Note: no NIC and no NIC driver took part'
+  edit_meta '.device.kind = "software" | .device.name = "software ConnectX-5"'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'The real mlx5 driver ran on a software device (software ConnectX-5)'
+  edit_meta '.device.kind = "real" | .device.name = "ConnectX-5 15b3:1017"'
+  "$report" "$result" >/dev/null
+  lacks "$result/report.txt" 'no NIC'
+  lacks "$result/report.txt" 'software device'
+}
+
+@test "one link order only: a warning, no layouts chart, and an old one goes away" {
+  "$report" "$result" >/dev/null
+  [ -e "$result/layouts.png" ]
+  edit units.tsv 'NR == 1 || $4 == 0 { print }'
+  edit slices.tsv 'NR == 1 || $7 == 0 { print }'
+  edit effects.tsv 'NR > 1 { $4 = 1; $12 = "-" } { print }'
+  "$report" "$result" >/dev/null
+  [ ! -e "$result/layouts.png" ]
+  [ ! -e "$result/layouts.svg" ]
+  has "$result/report.txt" 'WARNING: one link order only'
+  has "$result/report.txt" 'Where from: not known.'
+  lacks "$result/report.txt" 'As built against over layouts'
+}
+
+@test "a variant without a valid slice, and one that was built and not measured, keep their rows" {
+  edit effects.tsv '$1 == "meson-shared" && $2 == "gcc" { for (i = 7; i <= 13; i++) $i = "-"; $16 = "invalid"; $17 = "every slice timed out" } { print }'
+  edit effects.tsv '!($1 == "meson-static-nopic" && $2 == "clang") { print }'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'meson-shared gcc no valid slice: every slice timed out'
+  has "$result/report.txt" 'meson-static-nopic clang built, not measured'
+  mail_width "$result/report.txt"
+}
+
+@test "nothing could be built: there is a report that says so" {
+  rm "$result"/{slices,effects,units}.tsv
+  edit builds.tsv 'NR > 1 { $5 = "build failed"; $6 = "cc: no such file"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
+  run "$report" "$result"
+  [ "$status" -eq 0 ]
+  [[ ${lines[2]} == *"none, nothing was measured" ]]
+  has "$result/report.txt" 'Answer: none. No variant could be built and measured.'
+  has "$result/report.txt" 'meson-static gcc build failed: cc: no such file'
+  mail_width "$result/report.txt"
+  has "$result/report.html" "Nothing was measured, so there is nothing to draw."
+  run find "$result" -name "*.png" -o -name "*.svg"
+  [ "$output" = "" ]
+  [ -s "$result/report.html" ]
+}
+
+@test "several DPDK releases are kept apart" {
+  for file in effects units slices builds; do
+    case $file in effects | units) column=3 ;; slices) column=6 ;; builds) column=4 ;; esac
+    edit "$file.tsv" "{ print } NR > 1 { \$$column = \"20.08\"; print }"
+  done
+  edit_meta '.dpdk += [.dpdk[0] + {release: "20.08"}]'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'Answer, clang, DPDK 20.08:'
+  has "$result/report.txt" 'DPDK 22.11.11: meson-static gcc'
+  has "$result/report.txt" 'DPDK 20.08: meson-static gcc'
+  mail_width "$result/report.txt"
+}
+
+@test "long names, tiny and huge effects: the text keeps its width and its digits" {
+  for file in effects units slices builds; do
+    edit "$file.tsv" '{ sub(/meson-shared/, "meson-static-with-a-name-that-nobody-should-give-a-variant-but-somebody-will") ; print }'
+  done
+  edit effects.tsv '
+    $1 == "meson-static-nopic" { $9 = "1.000132"; $10 = "0.999871"; $11 = "1.000391"; $16 = "same" }
+    $1 == "meson-static-nopie" { $9 = "1.412345"; $10 = "1.401234"; $11 = "1.423456"; $16 = "slower" }
+    { print }'
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  has "$result/report.txt" 'meson-static-nopic +0.01 % (-0.01 to +0.04 %)' || has "$result/report.txt" 'meson-static-nopic +0.013 % (-0.013 to +0.039 %)'
+  has "$result/report.txt" 'meson-static-nopie +41.2 % (+40.1 to +42.3 %)'
+}
+
+# --- hostile and broken data -----------------------------------------------------------------
+
+@test "markup and control characters in the data are harmless, in text, page and SVG" {
+  local evil='<script>alert(1)</script>&"'\''`id`$(id)%s]]>'
+  edit effects.tsv "NR > 1 { \$17 = \"<img src=x onerror=alert(2)>\" } { print }"
+  edit builds.tsv 'NR == 5 { $6 = "\033[31m\302\253 <b>bold</b> \342\200\230quoted\342\200\231" } { print }'
+  for file in effects units slices builds; do
+    EVIL=$evil awk '{ while ((i = index($0, "meson-static-nopic"))) $0 = substr($0, 1, i - 1) ENVIRON["EVIL"] substr($0, i + 18); print }' \
+      "$result/$file.tsv" >"$BATS_TEST_TMPDIR/edited"
+    mv "$BATS_TEST_TMPDIR/edited" "$result/$file.tsv"
+  done
+  EVIL=$evil jq '.machine.cpu = env.EVIL | .device.name = env.EVIL | .question = env.EVIL + "\u202e\u001b[31m\u00e4"
+    | .scenario.notes = [env.EVIL] | .kit.command = env.EVIL | .compilers[0].version = env.EVIL | .warnings = [env.EVIL]
+    | .measure.variants[1] = env.EVIL' "$result/meta.json" >"$BATS_TEST_TMPDIR/edited"
+  mv "$BATS_TEST_TMPDIR/edited" "$result/meta.json"
+  run "$report" "$result"
+  [ "$status" -eq 0 ]
+  mail_width "$result/report.txt"
+  has "$result/report.txt" "<b>bold</b> 'quoted'"
+  # The page's own script is the only one, and no data opens an element.
+  [ "$(grep -o '<script' "$result/report.html" | wc -l)" -eq 1 ]
+  [ "$(grep -o '<img\|<b>bold' "$result/report.html" | wc -l)" -eq 0 ]
+  [ "$(grep -o '&lt;script&gt;alert(1)' "$result/report.html" | wc -l)" -gt 10 ]
+  run grep -P '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' "$result/report.html"
+  [ "$output" = '' ]
+  run grep -l '<script' "$result"/*.svg
+  [ "$output" = '' ]
+  if command -v xmllint >/dev/null; then
+    xmllint --noout "$result"/*.svg
+  fi
+}
+
+@test "a missing file is one line, exit 2, and nothing is written" {
+  local file
+  for file in meta.json effects.tsv units.tsv slices.tsv builds.tsv; do
+    mv "$result/$file" "$BATS_TEST_TMPDIR/kept"
+    ls -A "$result" >"$BATS_TEST_TMPDIR/before"
+    run "$report" "$result"
+    [ "$status" -eq 2 ]
+    one_line_error "there is no $result/$file"
+    run diff "$BATS_TEST_TMPDIR/before" <(ls -A "$result")
+    [ "$output" = '' ]
+    mv "$BATS_TEST_TMPDIR/kept" "$result/$file"
+  done
+}
+
+# refused FILE WHAT: the report must refuse, name the file and what is wrong, and write nothing.
+refused() {
+  run "$report" "$result"
+  [ "$status" -eq 2 ]
+  one_line_error "$2"
+  [[ $output == *"$1"* ]]
+  [ ! -e "$result/report.txt" ]
+  [ ! -e "$result/report.html" ]
+  cp "$BATS_TEST_DIRNAME/fixtures/report"/*.{tsv,json} "$result"
+}
+
+@test "malformed files are refused with line and column" {
+  edit effects.tsv 'NR == 3 { $9 = "fast" } { print }'
+  refused effects.tsv "line 3: column ratio: 'fast' is not a positive"
+  edit effects.tsv 'NR == 3 { $9 = "nan" } { print }'
+  refused effects.tsv "line 3: column ratio: 'nan'"
+  edit effects.tsv 'NR == 3 { $12 = "wide" } { print }'
+  refused effects.tsv "column layout_spread_percent: 'wide' is not a number"
+  edit effects.tsv 'NR == 4 { $16 = "great" } { print }'
+  refused effects.tsv "column verdict: 'great' is not a verdict"
+  edit effects.tsv 'NR == 2 { print $1, $2; next } { print }'
+  refused effects.tsv 'line 2: 2 fields, but the header has 17'
+  edit effects.tsv '{ print } NR == 2 { print }'
+  refused effects.tsv 'is there twice'
+  edit slices.tsv 'NR == 1 { $10 = "ticks" } { print }'
+  refused slices.tsv "the header lacks the column 'cycles'"
+  edit slices.tsv 'NR == 9 { $13 = "maybe" } { print }'
+  refused slices.tsv 'line 9: column valid'
+  edit units.tsv 'NR == 1 { $2 = "variant" } { print }'
+  refused units.tsv "the header names the column 'variant' twice"
+  edit builds.tsv 'NR == 2 { $5 = "fine" } { print }'
+  refused builds.tsv "column status: 'fine'"
+  : >"$result/units.tsv"
+  refused units.tsv 'the file is empty'
+  printf '{ "kit": 1' >"$result/meta.json"
+  refused meta.json 'not valid JSON'
+  edit_meta 'del(.measure.baseline)'
+  refused meta.json 'measure.baseline is missing'
+  edit_meta '.measure.margin_percent = "1"'
+  refused meta.json 'measure.margin_percent is a string, not a number'
+  edit_meta '.measure.baseline = "make-static"'
+  refused effects.tsv "the baseline make-static"
+}
+
+@test "an earlier report stays whole when the next one fails" {
+  "$report" "$result" >/dev/null
+  edit_meta ".question = \"Another question\""
+  cp -r "$result" "$BATS_TEST_TMPDIR/before"
+  # A gnuplot that fails at the fourth drawing.
+  mkdir "$BATS_TEST_TMPDIR/bin"
+  printf '#!/bin/sh\necho x >>"%s/calls"\n[ "$(wc -l <"%s/calls")" -lt 4 ] || { echo "no terminal" >&2; exit 1; }\nexec %s "$@"\n' \
+    "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR" "$(command -v gnuplot)" >"$BATS_TEST_TMPDIR/bin/gnuplot"
+  chmod +x "$BATS_TEST_TMPDIR/bin/gnuplot"
+  PATH=$BATS_TEST_TMPDIR/bin:$PATH run "$report" "$result"
+  [ "$status" -eq 2 ]
+  one_line_error 'gnuplot failed'
+  run diff -r "$BATS_TEST_TMPDIR/before" "$result"
+  [ "$output" = '' ]
+}
+
+@test "SIGTERM in the middle leaves nothing behind; a killed run's rest goes with the next one" {
+  mkdir "$BATS_TEST_TMPDIR/bin"
+  printf '#!/bin/sh\ntouch "%s/started"\nsleep 0.5\nexec %s "$@"\n' "$BATS_TEST_TMPDIR" "$(command -v gnuplot)" >"$BATS_TEST_TMPDIR/bin/gnuplot"
+  chmod +x "$BATS_TEST_TMPDIR/bin/gnuplot"
+  ls -A "$result" >"$BATS_TEST_TMPDIR/before"
+  for signal in TERM KILL; do
+    rm -f "$BATS_TEST_TMPDIR/started"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH "$report" "$result" >/dev/null 2>&1 3>&- &
+    pid=$!
+    for _ in $(seq 200); do [ ! -e "$BATS_TEST_TMPDIR/started" ] || break; sleep 0.05; done
+    [ -e "$BATS_TEST_TMPDIR/started" ]
+    kill -s "$signal" "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -gt 128 ]
+    if [ "$signal" = TERM ]; then
+      run diff "$BATS_TEST_TMPDIR/before" <(ls -A "$result")
+      [ "$output" = '' ]
+    fi
+  done
+  [ ! -e "$result/report.txt" ]
+  # The killed run's gnuplot still holds the lock for a moment.
+  "$report" "$result" >/dev/null
+  run find "$result" -name '.report*'
+  [ "$output" = '' ]
+}
+
+@test "an unwritable target is one line and exit 2" {
+  [ "$(id -u)" -ne 0 ] || target=/proc/mppsdiff
+  mkdir -p "$BATS_TEST_TMPDIR/closed"
+  chmod a-w "$BATS_TEST_TMPDIR/closed"
+  run "$report" --out "${target:-$BATS_TEST_TMPDIR/closed}" "$result"
+  [ "$status" -eq 2 ]
+  one_line_error 'cannot write into'
+}
+
+# --- the charts ------------------------------------------------------------------------------
+
+@test "the PNGs are 1200 pixels wide and small" {
+  for name in forest mpps layouts drift; do
+    [ "$(png_width "$(drawn)/$name.png")" -eq 1200 ]
+    [ "$(stat -c %s "$(drawn)/$name.png")" -le 100000 ]
+  done
+}
+
+@test "a crowded chart is small too" {
+  for file in effects units slices builds; do
+    edit "$file.tsv" '{ print } NR > 1 { name = $1; column = FILENAME ~ /slices/ ? 4 : 1
+      name = $column; for (i = 1; i <= 3; i++) { $column = name "-more-" i; print } }'
+  done
+  "$report" "$result" >/dev/null
+  for name in forest mpps layouts drift; do
+    [ "$(png_width "$result/$name.png")" -eq 1200 ]
+    [ "$(stat -c %s "$result/$name.png")" -le 100000 ]
+  done
+}
+
+@test "every SVG is well-formed, says what it shows, and carries machine, DPDK, device and date" {
+  for name in forest mpps layouts drift; do
+    svg=$(drawn)/$name.svg
+    grep -q 'role="img"' "$svg"
+    grep -q "<title id=\"$name-title\">.*?</title>" "$svg"
+    [ "$(grep -o "<title" "$svg" | wc -l)" -eq 1 ]
+    grep -q "<desc id=\"$name-desc\">..*</desc>" "$svg"
+    grep -q 'Synthetic @ 2.00GHz, 2 cores, virtual machine (kvm), 2026-11-30 16:00 UTC' "$svg"
+    grep -q 'DPDK 22.11.11, synthetic data (no device, no NIC), scenario connectx5-vm' "$svg"
+  done
+  if command -v xmllint >/dev/null; then
+    xmllint --noout "$(drawn)"/*.svg
+  fi
+}
+
+@test "the forest chart names every row, its figures, and the A/A of each compiler" {
+  svg=$(drawn)/forest.svg
+  grep -q 'Which builds need more or fewer cycles per packet than meson-static?' "$svg"
+  grep -q '+7.4 % (+6.3 to +8.5)  slower' "$svg"
+  grep -q '>-0.6 to +1.0 %<' "$svg"
+  grep -q '>build failed<' "$svg"
+  [ "$(grep -c '>meson-static-nopie<' "$svg")" -eq 2 ]
+}
+
+# --- the page --------------------------------------------------------------------------------
+
+@test "the page is one file: nothing outside is referred to, and a policy forbids it" {
+  page=$(drawn)/report.html
+  run grep -oE '(src|href|action|poster|srcset)="[^"]*"|url\([^)]*\)|@import' "$page"
+  for found in "${lines[@]}"; do
+    [[ $found == 'href="#'* || $found == 'href="data:,"' || $found == 'url(#'* ]]
+  done
+  run grep -oE "https?://[^\"'<> ]*" "$page"
+  [ "$output" = '' ]
+  grep -q "Content-Security-Policy\" content=\"default-src 'none'" "$page"
+  hash=$(sed -n '/<script>/,/<\/script>/p' "$page" | sed '1s/.*<script>//; s/<\/script>.*//' | head -c -1 | sha256sum | cut -c 1-64 |
+    tr a-f A-F | basenc --base16 -d | base64)
+  grep -qF "script-src 'sha256-$hash'" "$page"
+}
+
+@test "the page holds every chart with a text alternative, and no identifier twice" {
+  page=$(drawn)/report.html
+  [ "$(grep -c '<svg ' "$page")" -eq 8 ]
+  [ "$(grep '<svg ' "$page" | grep -c 'role="img" aria-labelledby=')" -eq 8 ]
+  run sh -c "grep -oE ' id=[\"'\\''][^\"'\\'']*' '$page' | tr -d \"\\\"'\" | sort | uniq -d"
+  [ "$output" = '' ]
+  run sh -c "grep -o 'rgb([^)]*)' '$page' | sort -u"
+  # What gnuplot paints on its own for empty things; every visible colour is the page's.
+  [[ $output != *'26,26,26'* ]]
+  [[ $output != *'8,  81, 156'* ]]
+}
+
+@test "the page says what the text says" {
+  page=$(drawn)/report.html
+  grep -q '<h1>Synthetic fixture, nothing was measured' "$page"
+  [ "$(grep -c 'class="n" data-value="1.074336">+7.4<' "$page")" -eq 2 ]
+  grep -q '<span class="undecided">undecided against meson-static</span>' "$page"
+  grep -q 'class="failed">build failed<' "$page"
+  grep -q '<li>meson-static-lto (gcc): build failed: lto1: fatal error' "$page"
+  grep -q '<details><summary>report.txt' "$page"
+}
+
+@test "Chromium shows the page without a complaint and lets its script run" {
+  command -v chromium >/dev/null || skip_or_fail 'needs chromium: apt-get install chromium'
+  run timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --user-data-dir="$BATS_TEST_TMPDIR/chromium" --enable-logging=stderr \
+    --virtual-time-budget=2000 --dump-dom "file://$(drawn)/report.html" 3>&-
+  [ "$status" -eq 0 ]
+  [[ $output != *CONSOLE* ]]
+  [[ $output == *'<th scope="col"><button type="button">variant</button></th>'* ]]
+}

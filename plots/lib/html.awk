@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The parts of report.html, one file each in the folder `parts`; plots/report puts them into
+# report.html.in. All data passes through html(), which makes it harmless.
+#   awk -v dir=CHECKED -v meta=html.kv -v parts=FOLDER -f common.awk -f result.awk -f html.awk
+
+BEGIN {
+  result_load(dir)
+  find_warnings()
+  find_facts()
+  part("TITLE"); write_title()
+  part("HEADER"); write_header()
+  part("ANSWER"); write_answer()
+  part("WARNINGS"); write_warnings()
+  part("CHARTS"); write_charts()
+  part("RESULT"); write_result()
+  part("AS_BUILT"); write_as_built()
+  part("NOISE"); write_noise()
+  part("PROOF"); write_proof()
+  part("SETUP"); write_setup()
+  part("REPRODUCE"); write_reproduce()
+  part("NOT_MEASURED"); write_not_measured()
+  part("MAIL"); write_mail()
+}
+
+END { if (exit_status) exit exit_status }
+
+function part(name) {
+  if (file) close(file)
+  file = parts "/" name
+  printf "" > file
+}
+
+function put(s) { print s > file }
+function paragraph(s) { put("<p>" html(s) "</p>") }
+
+function write_title() { put("<title>" html("mppsdiff: " M["question"]) "</title>") }
+
+function write_header() {
+  put("<p class=\"quiet\">mppsdiff " html(or_dash(M["kit.version"])) ", " html(date_words()) "</p>")
+  put("<h1>" html(M["question"]) "</h1>")
+}
+
+# --- answer and warnings ---------------------------------------------------------------------
+
+function write_answer(    g, n, i, list) {
+  put("<section class=\"answer\" aria-label=\"Answer\">")
+  if (!measured) paragraph("No variant could be built and measured.")
+  for (g = 1; measured && g <= groups; g++) answer_group(g)
+  n = where_from(list)
+  for (i = 1; i <= n; i++) list[0] = list[0] (i > 1 ? " " : "") list[i]
+  if (n) put("<p><b>Where from:</b> " html(list[0]) "</p>")
+  put("<p class=\"quiet\">" html(M["device.name"]) ". Percent of cycles per packet against " html(baseline) \
+    ", with the 95 % interval; plus is slower.</p>")
+  put("</section>")
+}
+
+function answer_group(g,    r, e) {
+  put("<h3>" html(group_label[g]) (aa_doubt[g] ? " <span class=\"failed\">(beware, see the warning)</span>" : "") "</h3>")
+  if (!has_baseline[g] || !compared[g]) { paragraph(answer(g)); return }
+  put("<ul>")
+  for (r = 1; r <= rows; r++) {
+    if (row_group[r] != g || !is_compared(r)) continue
+    e = row_effect[r]
+    put("<li>" html(row_variant[r]) ": <span class=\"" EFFECT[e, "verdict"] "\">" html(verdict_words(EFFECT[e, "verdict"])) \
+      "</span>, " html(difference_and_interval(e)) "</li>")
+  }
+  put("</ul>")
+}
+
+function write_warnings(    i, pass) {
+  for (pass = 1; pass <= 2; pass++)
+    for (i = 1; i <= warnings; i++)
+      if ((warning_kind[i] == "Warning") == (pass == 1))
+        put("<p class=\"" (pass == 1 ? "notice" : "note") "\"><b>" warning_kind[i] ":</b> " html(warning[i]) "</p>")
+}
+
+# write_charts: a figure each. The words stand as text, so that they wrap; on a phone the narrow
+# drawing takes over.
+function write_charts(    n, i, name, words, w) {
+  if (!measured) { paragraph("Nothing was measured, so there is nothing to draw."); return }
+  n = split("forest mpps layouts drift", name, " ")
+  for (i = 1; i <= n; i++) {
+    words = dir "/plots/" name[i] ".words"
+    for (w = 1; w <= 5; w++) line_of[w] = ""
+    for (w = 1; (getline line_of[w] < words) > 0; w++) continue
+    close(words)
+    if (w == 1) continue
+    put("<figure id=\"" name[i] "\">\n<h3>" html(line_of[1]) "</h3>")
+    put("<figcaption>" html(line_of[2]) "<br>" html(line_of[3]) "<br>" html(line_of[4] " " line_of[5]) "</figcaption>")
+    put("<div class=\"big-screen\">")
+    copy(dir "/svg/" name[i] "-page")
+    put("</div>\n<div class=\"small-screen\">")
+    copy(dir "/svg/" name[i] "-phone")
+    put("</div>\n</figure>")
+  }
+}
+
+function copy(from,    line) {
+  while ((getline line < from) > 0) put(line)
+  close(from)
+}
+
+function write_mail(    line) {
+  put("<details><summary>report.txt, 72 columns</summary>\n<pre>")
+  while ((getline line < (dir "/report.txt")) > 0) put(html(line))
+  close(dir "/report.txt")
+  put("</pre></details>")
+}
+
+# --- tables ----------------------------------------------------------------------------------
+
+# table_open(label, heads, caption): heads separated by "|"; one beginning with "#" is of numbers.
+function table_open(label, heads, caption,    n, i, h) {
+  if (caption != "") put("<p class=\"quiet\">" html(caption) "</p>")
+  put("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"" html(label) "\">")
+  put("<table class=\"sortable\">")
+  n = split(heads, h, "|")
+  put("<thead><tr>")
+  for (i = 1; i <= n; i++)
+    put(substr(h[i], 1, 1) == "#" ? "<th scope=\"col\" class=\"n\">" html(substr(h[i], 2)) "</th>" : "<th scope=\"col\">" html(h[i]) "</th>")
+  put("</tr></thead>\n<tbody>")
+}
+
+function table_close() { put("</tbody></table></div>") }
+
+function row_begin(r) {
+  put("<tr><th scope=\"row\">" html(row_variant[r]) "</th><td>" html(group_cc[row_group[r]]) "</td>" \
+    (releases > 1 ? "<td>" html(group_dpdk[row_group[r]]) "</td>" : ""))
+}
+
+function key_heads() { return "variant|cc" (releases > 1 ? "|DPDK" : "") }
+
+# number(shown, value): a cell that sorts by value.
+function number(shown, value) {
+  put("<td class=\"n\"" (value == "" ? " data-value=\"\"" : " data-value=\"" html(value) "\"") ">" html(shown) "</td>")
+}
+
+function cell(s) { put("<td>" html(s) "</td>") }
+
+function write_result(    r, e, n, list) {
+  table_open("Results", key_heads() "|verdict|#difference %|#95 % interval|#cycles/packet|#Mpps", \
+    "Cycles per packet against " baseline " of the same compiler; plus is slower. Slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it.")
+  for (r = 1; r <= rows; r++) {
+    e = row_effect[r]
+    row_begin(r)
+    if (row_failed[r] || !e || EFFECT[e, "verdict"] == "invalid") {
+      put("<td class=\"failed\">" html(row_failed[r] ? BUILD[row_build[r], "status"] : (e ? "no valid slice" : "built, not measured")) "</td>")
+      number("", ""); number("", ""); number("", ""); number("", "")
+      put("</tr>")
+      continue
+    }
+    put("<td><span class=\"" EFFECT[e, "verdict"] "\">" html(EFFECT[e, "verdict"]) "</span></td>")
+    if (is_compared(r)) {
+      number(difference(e), EFFECT[e, "ratio"])
+      number(interval(e), EFFECT[e, "ratio_low"])
+    } else { number("", ""); number("", "") }
+    number(four_digits(EFFECT[e, "cycles_per_packet"]), EFFECT[e, "cycles_per_packet"])
+    number(four_digits(EFFECT[e, "mpps"]), EFFECT[e, "mpps"])
+    put("</tr>")
+  }
+  table_close()
+  n = remarks(list)
+  if (n) put("<ul class=\"remarks\">")
+  for (r = 1; r <= n; r++) put("<li>" html(list[r]) "</li>")
+  if (n) put("</ul>")
+  if (!drop_rows && measured) put("<p class=\"quiet\">Packets dropped at transmit: none.</p>")
+}
+
+function write_as_built(    r, e, any) {
+  if (!shuffled) return
+  for (r = 1; r <= rows; r++) if (is_compared(r) && known(EFFECT[row_effect[r], "as_built_ratio"])) any++
+  if (!any) return
+  put("<h2 id=\"as-built\">As built against over layouts</h2>")
+  table_open("As built against over layouts", key_heads() "|#as built %|#over layouts %|#95 % interval|#link orders|#spread %", \
+    "Spread: standard deviation between the link orders of the same objects. A star: as built lies outside the interval over layouts, the luck of one link order.")
+  for (r = 1; r <= rows; r++) {
+    e = row_effect[r]
+    if (!e || row_failed[r] || EFFECT[e, "verdict"] == "invalid") continue
+    row_begin(r)
+    if (is_compared(r)) {
+      if (known(EFFECT[e, "as_built_ratio"]))
+        number((as_built_differs(r) ? "* " : "") signed(percent_of(EFFECT[e, "as_built_ratio"]), row_decimals(e)), EFFECT[e, "as_built_ratio"])
+      else number("-", "")
+      number(difference(e), EFFECT[e, "ratio"])
+      number(interval(e), EFFECT[e, "ratio_low"])
+    } else { number("", ""); number("", ""); number("", "") }
+    number(EFFECT[e, "layouts"], EFFECT[e, "layouts"])
+    if (known(EFFECT[e, "layout_spread_percent"])) number(spread_text(EFFECT[e, "layout_spread_percent"]), EFFECT[e, "layout_spread_percent"])
+    else number("-", "")
+    put("</tr>")
+  }
+  table_close()
+  for (r = 1; r <= rows; r++) if (as_built_misleads(r)) paragraph(as_built_sentence(r))
+}
+
+function write_noise(    g, any) {
+  for (g = 1; g <= groups; g++) if (compared[g]) any++
+  if (!any) return
+  put("<h2 id=\"noise\">Noise: A/A, the baseline against itself</h2>\n<ul>")
+  for (g = 1; g <= groups; g++) {
+    if (!compared[g]) continue
+    put("<li>" html(group_label[g] ": " noise_words(g)) "</li>")
+  }
+  put("</ul>")
+}
+
+function write_proof(    r, b, any) {
+  if (!BUILD["rows"]) { paragraph("Not recorded."); return }
+  table_open("Proof", key_heads() "|flag asked|#objects with it|code asked|code found|ELF", "")
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (!b) continue
+    row_begin(r)
+    if (row_failed[r] && !known(BUILD[b, "objects"])) {
+      cell("-"); number("-", ""); cell("-")
+      put("<td class=\"failed\">" html(BUILD[b, "status"]) "</td><td>-</td></tr>")
+      continue
+    }
+    cell(BUILD[b, "flag_asked"])
+    number(objects_text(b), BUILD[b, "objects_with_flag"])
+    cell(BUILD[b, "code_model_asked"])
+    cell(BUILD[b, "code_model"])
+    cell(BUILD[b, "elf_type"])
+    put("</tr>")
+    if (known(BUILD[b, "sha256"])) any++
+  }
+  table_close()
+  if (!any) return
+  put("<h3>Relocations in the objects, and the binary</h3>")
+  table_open("Relocations", key_heads() "|#GOT|#PLT|#TLS gd|#TLS ld|#TLS ie|#TLS le|#absolute|#text bytes|sha256", "")
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (!b || !known(BUILD[b, "sha256"])) continue
+    row_begin(r)
+    count_cell(b, "got"); count_cell(b, "plt"); count_cell(b, "tls_gd"); count_cell(b, "tls_ld")
+    count_cell(b, "tls_ie"); count_cell(b, "tls_le"); count_cell(b, "absolute"); count_cell(b, "text_bytes")
+    put("<td><code>" html(BUILD[b, "sha256"]) "</code></td></tr>")
+  }
+  table_close()
+}
+
+function count_cell(b, column) { number(BUILD[b, column], known(BUILD[b, column]) ? BUILD[b, column] : "") }
+
+# --- the rest --------------------------------------------------------------------------------
+
+function write_setup(    i) {
+  put("<dl class=\"facts\">")
+  for (i = 1; i <= facts; i++) {
+    if (fact_label[i] != "") put("<dt>" html(fact_label[i]) "</dt>")
+    put("<dd>" html(fact_value[i]) "</dd>")
+  }
+  put("</dl>")
+  if (known(M["scenario.command"])) put("<h3>The report's command, verbatim</h3>\n<pre class=\"command\">" html(M["scenario.command"]) "</pre>")
+  if (known(M["scenario.used"])) put("<h3>What was run</h3>\n<pre class=\"command\">" html(M["scenario.used"]) "</pre>")
+  if (M["scenario.notes.n"] + 0) {
+    put("<h3>What was changed</h3>\n<ul>")
+    for (i = 0; i < M["scenario.notes.n"] + 0; i++) put("<li>" html(M["scenario.notes." i]) "</li>")
+    put("</ul>")
+  }
+}
+
+function write_reproduce() {
+  paragraph("mppsdiff " or_dash(M["kit.version"]) ", commit " or_dash(M["kit.commit"]) ":")
+  if (known(M["kit.command"])) put("<pre class=\"command\">" html(M["kit.command"]) "</pre>")
+  if (seed_words() != "") paragraph(seed_words())
+  paragraph("The same figures from the raw slices of this result:")
+  put("<pre class=\"command\">" html(stats_command()) "</pre>")
+}
+
+function write_not_measured(    n, i, list) {
+  n = not_measured(list)
+  put("<ul>")
+  for (i = 1; i <= n; i++) put("<li>" html(list[i]) "</li>")
+  put("</ul>")
+}

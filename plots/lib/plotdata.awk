@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What gnuplot draws, as small TSV files in the folder `plots`; and what stands on the charts as
+# NAME.words: title, two subtitles and a caption of two lines.
+#   awk -v dir=CHECKED -v plots=FOLDER -f common.awk -f result.awk -f plotdata.awk
+
+BEGIN {
+  OFS = "\t"
+  DRAWN_SLICES = 5000
+  result_load(dir)
+  find_warnings()
+  if (!measured) exit
+  place_rows()
+  forest()
+  rates()
+  if (shuffled) layouts()
+  drift()
+}
+
+END { if (exit_status) exit exit_status }
+
+# label(s): gnuplot takes double quotes and backslashes in its data for its own.
+function label(s) {
+  gsub(/["]/, "'", s)
+  gsub(/\\/, "/", s)
+  return ascii(s)
+}
+
+function row_key(r) { return row_variant[r] SUBSEP group_cc[row_group[r]] SUBSEP group_dpdk[row_group[r]] }
+
+# cc_index(g): 1.. by compiler; decides colour and marker.
+function cc_index(g) { return rank_of["cc", group_cc[g]] }
+
+# words(name, title, caption): the strings go to gnuplot as arguments, one a line here.
+function words(name, title, caption, desc,    file, s, n, lines) {
+  file = plots "/" name ".desc"
+  print soft(desc) > file
+  close(file)
+  file = plots "/" name ".words"
+  print soft(title) > file
+  s = short_cpu(or_dash(M["machine.cpu"]))
+  s = add(s, known(M["machine.cores"]) ? plural(M["machine.cores"], "core") : "")
+  s = add(s, hypervisor_words())
+  s = add(s, index(M["machine.hugepages"], "--no-huge") ? "no hugepages" : "")
+  print cut(add(s, date_words()), 132) > file
+  print cut("DPDK " releases_text() ", " M["device.name"] (known(M["scenario.name"]) ? ", scenario " M["scenario.name"] : ""), 132) > file
+  n = wrap(soft(caption), 138, lines)
+  print lines[1] > file
+  print (n > 1 ? lines[2] : "") > file
+  close(file)
+}
+
+function title_baseline() { return length(baseline) > 36 ? "the baseline" : baseline }
+
+function cut(s, most) { return length(s) > most ? substr(s, 1, most - 2) ".." : s }
+
+# short_cpu(s): without what vendors repeat in every model's name.
+function short_cpu(s) {
+  gsub(/\((R|TM|r|tm)\)/, "", s)
+  gsub(/ CPU/, "", s)
+  sub(/ [0-9]+-Core Processor/, "", s)
+  gsub(/  +/, " ", s)
+  return s
+}
+
+function releases_text(    d, s) {
+  for (d = 1; d <= rank_n["dpdk"]; d++)
+    if (!releases || ranked["dpdk", d] in dpdk_used) s = s (s == "" ? "" : ", ") ranked["dpdk", d]
+  return s
+}
+
+function compiler_text(g,    i) {
+  for (i = 0; i < M["compilers.n"] + 0; i++)
+    if (M["compilers." i ".name"] == group_cc[g] && known(M["compilers." i ".version"]))
+      return M["compilers." i ".version"] (releases > 1 ? ", DPDK " group_dpdk[g] : "")
+  return group_label[g]
+}
+
+# place_rows(): where every row stands, from the top down; one line of room for a group's heading.
+function place_rows(    r, g, y, last) {
+  for (r = 1; r <= rows; r++) {
+    g = row_group[r]
+    if (g != last) {
+      y += last ? 1.5 : 1
+      head_y[g] = y
+      last = g
+    }
+    row_y[r] = ++y
+    bottom_y[g] = y
+  }
+}
+
+# --- forest ----------------------------------------------------------------------------------
+
+function forest(    r, g, e, y, file, gfile, text, longest, top, head) {
+  file = plots "/forest.tsv"
+  gfile = plots "/forest_groups.tsv"
+  print "y", "label", "text", "percent", "low", "high", "compiler" > file
+  print "y", "heading", "top", "bottom", "aa_low", "aa_high" > gfile
+  stretch_start()
+  stretch(-margin, margin)
+  y = 0
+  for (g = 1; g <= groups; g++) {
+    y += g > 1 ? 1.4 : 1
+    if (g in aa_low) stretch(percent_of(aa_low[g]), percent_of(aa_high[g]))
+    top = y + 0.5
+    head = y
+    for (r = 1; r <= rows; r++) {
+      if (row_group[r] != g) continue
+      e = row_effect[r]
+      y++
+      text = forest_text(r)
+      if (is_compared(r)) {
+        stretch(percent_of(EFFECT[e, "ratio_low"]), percent_of(EFFECT[e, "ratio_high"]))
+        print y, label(row_variant[r]), label(text), percent_of(EFFECT[e, "ratio"]), percent_of(EFFECT[e, "ratio_low"]), \
+          percent_of(EFFECT[e, "ratio_high"]), cc_index(g) > file
+      } else {
+        print y, label(row_variant[r]), label(text), (e && EFFECT[e, "verdict"] == "baseline" ? 0 : "NaN"), "NaN", "NaN", cc_index(g) > file
+      }
+      if (length(row_variant[r]) > longest) longest = length(row_variant[r])
+    }
+    if (g in aa_low) {
+      y++
+      print y, "A/A: noise", label(range_text(aa_low[g], aa_high[g])), "NaN", "NaN", "NaN", 0 > file
+    }
+    print head, label(compiler_text(g)) (aa_doubt[g] ? "   (beware: noisy)" : ""), top, y + 0.5, (g in aa_low) ? percent_of(aa_low[g]) : "NaN", \
+      (g in aa_low) ? percent_of(aa_high[g]) : "NaN" > gfile
+  }
+  close(file)
+  close(gfile)
+  layout_file("forest", y, longest)
+  range_file("forest", s_low, s_high, margin)
+  words("forest", "Which builds need more or fewer cycles per packet than " title_baseline() "?", \
+    "Estimates and 95 % intervals. Light band: the margin of +-" margin_text ", \"same\". Hatched: A/A, the same binary started twice, the noise.", forest_desc())
+}
+
+# forest_desc(): the chart in words, for those who do not see it.
+function forest_desc(    g, s) {
+  for (g = 1; g <= groups; g++) s = s (s == "" ? "" : " ") group_label[g] ": " answer(g)
+  return s
+}
+
+# range_file(name, low, high, margin_): the ends of the axis, with some air.
+function range_file(name, low, high, margin_,    file, air) {
+  file = plots "/" name "_range.tsv"
+  air = (high - low) * 0.04
+  if (air <= 0) air = high > 0 ? high * 0.01 : 1
+  print "low", "high", "margin", "step", "step_small" > file
+  print low - air, high + air, margin_, tick_step((high - low) / 9), tick_step((high - low) / 4) > file
+  close(file)
+}
+
+# stretch(low, high): the axis that is being made has to show these.
+function stretch_start() { s_low = s_high = "" }
+function stretch(low, high) {
+  if (s_low == "" || low + 0 < s_low) s_low = low + 0
+  if (s_high == "" || high + 0 > s_high) s_high = high + 0
+}
+
+function forest_text(r,    e) {
+  e = row_effect[r]
+  if (row_failed[r]) return BUILD[row_build[r], "status"]
+  if (!e) return "not measured"
+  if (is_compared(r)) return difference(e) " % (" interval(e) ")  " EFFECT[e, "verdict"]
+  if (EFFECT[e, "verdict"] == "invalid") return "no valid slice"
+  return EFFECT[e, "verdict"] == "baseline" ? "baseline" : "no comparison"
+}
+
+# layout_file(name, last, longest): rows and the longest label, for the chart's size.
+function layout_file(name, last, longest,    file) {
+  file = plots "/" name "_size.tsv"
+  print "rows", "label" > file
+  print last, longest > file
+  close(file)
+}
+
+# --- rates -----------------------------------------------------------------------------------
+
+# The thick bar is the interval of the difference, carried over to the variant's rate; it says
+# nothing about the rate's own drift, which the dots (one a process start) show.
+function rates(    r, g, e, u, k, file, ufile, hfile, longest, at, low, high) {
+  file = plots "/mpps.tsv"
+  ufile = plots "/mpps_units.tsv"
+  hfile = plots "/mpps_groups.tsv"
+  print "y", "label", "text", "mpps", "low", "high", "compiler" > file
+  print "y", "mpps", "compiler" > ufile
+  stretch_start()
+  print "y", "heading" > hfile
+  for (r = 1; r <= rows; r++) {
+    g = row_group[r]
+    e = row_effect[r]
+    if (length(row_variant[r]) > longest) longest = length(row_variant[r])
+    if (!row_failed[r]) at[row_key(r)] = r
+    if (row_failed[r] || !e || !known(EFFECT[e, "mpps"]))
+      print row_y[r], label(row_variant[r]), label(forest_text(r)), "NaN", "NaN", "NaN", cc_index(g) > file
+    else {
+      low = is_compared(r) ? EFFECT[e, "mpps"] * EFFECT[e, "ratio"] / EFFECT[e, "ratio_high"] : "NaN"
+      high = is_compared(r) ? EFFECT[e, "mpps"] * EFFECT[e, "ratio"] / EFFECT[e, "ratio_low"] : "NaN"
+      stretch(is_compared(r) ? low : EFFECT[e, "mpps"], is_compared(r) ? high : EFFECT[e, "mpps"])
+      print row_y[r], label(row_variant[r]), four_digits(EFFECT[e, "mpps"]) " Mpps, " four_digits(EFFECT[e, "cycles_per_packet"]) " cycles/packet", \
+        EFFECT[e, "mpps"], low, high, cc_index(g) > file
+    }
+  }
+  for (u = 1; u <= UNIT["rows"]; u++) {
+    k = UNIT[u, "variant"] SUBSEP UNIT[u, "cc"] SUBSEP UNIT[u, "dpdk"]
+    if (!(k in at) || !known(UNIT[u, "mpps"])) continue
+    stretch(UNIT[u, "mpps"], UNIT[u, "mpps"])
+    print row_y[at[k]], UNIT[u, "mpps"], rank_of["cc", UNIT[u, "cc"]] > ufile
+  }
+  for (g = 1; g <= groups; g++) print head_y[g], label(compiler_text(g)) > hfile
+  close(file)
+  close(ufile)
+  close(hfile)
+  layout_file("mpps", bottom_y[groups], longest)
+  range_file("mpps", s_low, s_high, 0)
+  words("mpps", "How many packets per second does each build forward?", \
+    "Medians, and the 95 % interval of the difference to " title_baseline() ". Dots: every process start. The axis does not start at 0.", "One row a build; the figures stand in the table of results.")
+}
+
+# --- layouts ---------------------------------------------------------------------------------
+
+# Against the baseline of the same rounds, as the verdict is made: what the machine did meanwhile
+# cancels out, and what is left is the link order and the process start.
+function layouts(    r, g, u, k, file, hfile, lfile, at, e, longest) {
+  file = plots "/layouts_units.tsv"
+  lfile = plots "/layouts.tsv"
+  hfile = plots "/layouts_groups.tsv"
+  print "y", "percent", "as_built", "compiler" > file
+  stretch_start()
+  stretch(-margin, margin)
+  print "y", "label", "text" > lfile
+  print "y", "heading" > hfile
+  for (r = 1; r <= rows; r++) {
+    e = row_effect[r]
+    if (length(row_variant[r]) > longest) longest = length(row_variant[r])
+    if (!row_failed[r]) at[row_key(r)] = r
+    print row_y[r], label(row_variant[r]), (row_failed[r] || !e || !known(EFFECT[e, "layout_spread_percent"])) ? forest_text(r) : \
+      EFFECT[e, "layouts"] " shuffled, spread " spread_text(EFFECT[e, "layout_spread_percent"]) " %" > lfile
+  }
+  for (u = 1; u <= UNIT["rows"]; u++) {
+    k = UNIT[u, "variant"] SUBSEP UNIT[u, "cc"] SUBSEP UNIT[u, "dpdk"]
+    if (!(k in at) || !known(UNIT[u, "ratio"])) continue
+    stretch(percent_of(UNIT[u, "ratio"]), percent_of(UNIT[u, "ratio"]))
+    # Epochs apart by a little, so that starts of one layout do not hide each other.
+    print row_y[at[k]] + ((UNIT[u, "epoch"] - 1) % 5 - 2) * 0.09, percent_of(UNIT[u, "ratio"]), UNIT[u, "layout"] == 0, \
+      rank_of["cc", UNIT[u, "cc"]] > file
+  }
+  for (g = 1; g <= groups; g++) print head_y[g], label(compiler_text(g)) > hfile
+  close(file)
+  close(lfile)
+  close(hfile)
+  layout_file("layouts", bottom_y[groups], longest)
+  range_file("layouts", s_low, s_high, margin)
+  words("layouts", "How much does the difference to " title_baseline() " hang on the link order?", \
+    "A marker is one start of one link order, against the baseline in the same rounds (the baseline's own against it as built)." \
+    " Diamonds: as built, what a single build would have shown. Spread: standard deviation.", "One row a build; the spreads stand in the table of layouts.")
+}
+
+# --- drift -----------------------------------------------------------------------------------
+
+# One panel a row, all on one scale, stacked into one chart: panel n covers y from n - 1 to n, and
+# 0.62 of it is the scale. Long runs are thinned to whole rounds, and the caption says so.
+function drift(    file, line, f, n, e, epochs, rounds_of, start, x, every, r, k, panel, panels, bad, off, c, y) {
+  file = dir "/slices.tsv"
+  getline line < file
+  while ((getline line < file) > 0) {
+    split(line, f, "\t")
+    n++
+    if (f[1] + 0 > epochs) epochs = f[1] + 0
+    if (f[2] + 0 > rounds_of[f[1]]) rounds_of[f[1]] = f[2] + 0
+    has_slices[f[4], f[5], f[6]] = 1
+  }
+  close(file)
+  every = int((n + DRAWN_SLICES - 1) / DRAWN_SLICES)
+  if (every < 1) every = 1
+  print "round" > (plots "/drift_epochs.tsv")
+  for (e = 1; e <= epochs; e++) {
+    start[e] = x + 0
+    if (e > 1) print start[e] + 0.5 > (plots "/drift_epochs.tsv")
+    x += rounds_of[e]
+  }
+  drift_scale()
+  print "y", "label" > (plots "/drift_panels.tsv")
+  for (r = 1; r <= rows; r++) {
+    if (row_failed[r] || !(row_key(r) in has_slices)) continue
+    panel[row_key(r)] = ++panels
+    print panels - 0.88, label(row_variant[r] ", " group_label[row_group[r]]) > (plots "/drift_panels.tsv")
+  }
+  drift_ticks(panels)
+  print "round", "y", "compiler", "kind" > (plots "/drift.tsv")
+  getline line < file
+  while ((getline line < file) > 0) {
+    split(line, f, "\t")
+    k = f[4] SUBSEP f[5] SUBSEP f[6]
+    if (!(k in panel)) continue
+    c = rank_of["cc", f[5]]
+    # Invalid slices are few and are what one looks for: all of them are drawn.
+    if (f[11] == 0 || f[8] == 0) {
+      print start[f[1]] + f[2], panel[k] - 0.05, c, "invalid" > (plots "/drift.tsv")
+      bad++
+      continue
+    }
+    if ((f[2] - 1) % every) continue
+    y = f[9] / f[8]
+    if (y > d_high) {
+      print start[f[1]] + f[2], panel[k] - 0.77, c, "off" > (plots "/drift.tsv")
+      off++
+    } else {
+      print start[f[1]] + f[2], drift_y(panel[k], y), c, "good" > (plots "/drift.tsv")
+    }
+  }
+  close(file)
+  print "panels", "rounds" > (plots "/drift_size.tsv")
+  print panels + 0, x + 0 > (plots "/drift_size.tsv")
+  words("drift", "Did the machine stay steady during the run?", \
+    "Cycles per packet; a dot is one slice" (every > 1 ? " of every " ordinal(every) " round" : "") \
+    "; a level, one start of one link order. A step in all panels at once is the machine, not a build." \
+    (off ? " Triangle: above the scale." : "") (bad ? " Cross: invalid." : ""), "One panel a build: " plural(n, "slice") " over " plural(x, "round") " in " plural(epochs + 0, "epoch") ", " bad + 0 " invalid.")
+}
+
+# drift_scale(): from the fastest to the slowest process start, and some air; a few slices that were
+# interrupted must not press all others flat.
+function drift_scale(    u, c) {
+  d_low = d_high = 0
+  for (u = 1; u <= UNIT["rows"]; u++) {
+    if (!known(UNIT[u, "cycles_per_packet"])) continue
+    c = UNIT[u, "cycles_per_packet"] + 0
+    if (!d_low || c < d_low) d_low = c
+    if (c > d_high) d_high = c
+  }
+  d_low *= 0.95
+  d_high *= 1.12
+  if (!d_high) d_high = 1
+}
+
+function drift_y(panel, cycles,    part) {
+  part = (cycles - d_low) / (d_high - d_low)
+  if (part < 0) part = 0
+  return panel - 0.14 - 0.62 * part
+}
+
+function drift_ticks(panels,    step, i, c) {
+  print "y", "label" > (plots "/drift_ticks.tsv")
+  step = tick_step((d_high - d_low) / 2.5)
+  for (i = 1; i <= panels; i++)
+    for (c = int(d_low / step + 1) * step; c <= d_high; c += step)
+      print drift_y(i, c), trim0(sprintf("%.3f", c)) > (plots "/drift_ticks.tsv")
+}
+
+function ordinal(n,    s) {
+  s = n % 10 == 1 && n % 100 != 11 ? "st" : (n % 10 == 2 && n % 100 != 12 ? "nd" : (n % 10 == 3 && n % 100 != 13 ? "rd" : "th"))
+  return n s
+}

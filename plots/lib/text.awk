@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The text report: at most 72 columns of plain ASCII, to paste into a mail.
+#   awk -v dir=CHECKED -f common.awk -f result.awk -f text.awk
+
+BEGIN {
+  WIDTH = 72
+  result_load(dir)
+  find_warnings()
+  find_facts()
+  write_answer()
+  write_warnings()
+  write_facts()
+  write_commands()
+  write_results()
+  write_plot()
+  write_as_built()
+  write_noise()
+  write_proof()
+  write_reproduce()
+  write_not_measured()
+}
+
+END { if (exit_status) exit exit_status }
+
+# out(s): the one place where a line leaves; the data is ASCII here except for bytes of the TSVs.
+function out(s) {
+  s = ascii(s)
+  sub(/ +$/, "", s)
+  print s
+}
+
+# para(first, next_, s): s wrapped, with a prefix for the first and one for the other lines.
+function para(first, next_, s,    n, i, lines) {
+  i = break_at(s, WIDTH - length(first))
+  out(first substr(s, 1, i))
+  s = substr(s, i + 1)
+  sub(/^ +/, "", s)
+  if (s == "") return
+  n = wrap(s, WIDTH - length(next_), lines)
+  for (i = 1; i <= n; i++) out(next_ lines[i])
+}
+
+function heading(s) {
+  out("")
+  out(s)
+  out(repeat("-", length(s)))
+}
+
+# command(s): a shell command; lines end in a backslash, and the result can be pasted. A word
+# longer than a line is cut there, and goes on in the first column, as the shell wants it.
+function command(s,    n, i, words, line, room) {
+  n = split(s, words, " ")
+  line = "  "
+  for (i = 1; i <= n; i++) {
+    if (length(line) > 4 && length(line words[i]) > WIDTH - 2) {
+      out(line "\\")
+      line = "    "
+    }
+    while (length(line words[i]) > WIDTH - 2) {
+      room = WIDTH - 1 - length(line)
+      out_raw(line substr(words[i], 1, room) "\\")
+      words[i] = substr(words[i], room + 1)
+      line = ""
+    }
+    line = line words[i] " "
+  }
+  out(line)
+}
+
+function out_raw(s) { print ascii(s) }
+
+# --- tables ----------------------------------------------------------------------------------
+
+# table_begin: forgets the table; then table_column, table_row and table_write.
+function table_begin() {
+  t_columns = t_rows = 0
+  t_release = ""
+}
+
+# table_column(head, align, most): most is the widest the column may become; 0: as wide as needed.
+function table_column(head, align, most) {
+  t_head[++t_columns] = head
+  t_align[t_columns] = align
+  t_most[t_columns] = most
+}
+
+# table_row(cells): cells separated by tabs. A cell beginning with ">" takes all columns from there.
+function table_row(cells) { t_row[++t_rows] = cells }
+
+# table_release(r): with several DPDK releases, a line before the first row of each.
+function table_release(r,    dpdk) {
+  dpdk = group_dpdk[row_group[r]]
+  if (releases > 1 && dpdk != t_release) table_row(">DPDK " dpdk ":")
+  t_release = dpdk
+}
+
+function table_write(    i, j, n, cells, total) {
+  for (j = 1; j <= t_columns; j++) t_width[j] = length(t_head[j])
+  for (i = 1; i <= t_rows; i++) {
+    n = split(t_row[i], cells, "\t")
+    for (j = 1; j <= n; j++) {
+      if (substr(cells[j], 1, 1) == ">") break
+      if (length(cells[j]) > t_width[j]) t_width[j] = length(cells[j])
+    }
+  }
+  total = 0
+  for (j = 1; j <= t_columns; j++) {
+    if (t_most[j] && t_width[j] > t_most[j]) t_width[j] = t_most[j]
+    total += t_width[j] + (j > 1)
+  }
+  # Too wide all the same: the first column, which holds names, gives way.
+  if (total > WIDTH) t_width[1] -= total - WIDTH
+  else for (j = 2; j <= t_columns && total < WIDTH - 1; j++) { t_gap[j] = 2; total++ }
+  table_head()
+  for (i = 1; i <= t_rows; i++) table_line(t_row[i])
+  for (j in t_gap) delete t_gap[j]
+}
+
+function table_head(    j, s, rule) {
+  for (j = 1; j <= t_columns; j++) {
+    s = s (j > 1 ? "\t" : "") t_head[j]
+    rule = rule (j > 1 ? "\t" : "") repeat("-", t_width[j])
+  }
+  table_line(s)
+  table_line(rule)
+}
+
+function table_gap(j) { return j > 1 ? repeat(" ", (j in t_gap) ? t_gap[j] : 1) : "" }
+
+function table_line(row,    cells, n, j, k, most, lines, piece, cell, count, rest, s, from) {
+  n = split(row, cells, "\t")
+  most = 1
+  for (j = 1; j <= n; j++) {
+    if (substr(cells[j], 1, 1) == ">") {
+      from = j
+      rest = substr(cells[j], 2)
+      s = 0
+      for (k = 1; k < j; k++) s += t_width[k] + length(table_gap(k + 1))
+      cell = WIDTH - s
+      count[j] = wrap(rest, cell, lines)
+      n = j
+    } else {
+      count[j] = wrap(cells[j], t_width[j], lines)
+    }
+    for (k = 1; k <= count[j]; k++) piece[j, k] = lines[k]
+    if (count[j] > most) most = count[j]
+  }
+  for (k = 1; k <= most; k++) {
+    s = ""
+    for (j = 1; j <= n; j++) {
+      cell = k <= count[j] ? piece[j, k] : ""
+      s = s table_gap(j)
+      if (j == from) s = s cell
+      else s = s (t_align[j] == "r" ? pad_left(cell, t_width[j]) : pad(cell, t_width[j]))
+    }
+    out(s)
+  }
+}
+
+# --- the parts -------------------------------------------------------------------------------
+
+function write_answer(    g, n, i, list) {
+  para("Question: ", "  ", M["question"])
+  if (!measured) out("Answer: none. No variant could be built and measured.")
+  for (g = 1; g <= groups; g++)
+    if (measured) para("Answer, " group_label[g] ": ", "  ", answer(g))
+  n = where_from(list)
+  for (i = 1; i <= n; i++) list[0] = list[0] (i > 1 ? " " : "") list[i]
+  if (n) para("Where from: ", "  ", list[0])
+  if (measured) para("", "", "(Percent of cycles per packet, with the 95 % interval; plus is slower.)")
+}
+
+function write_warnings(    i, kind) {
+  if (!warnings) return
+  out("")
+  for (kind = 1; kind <= 2; kind++)
+    for (i = 1; i <= warnings; i++)
+      if (warning_kind[i] == (kind == 1 ? "Warning" : "Note"))
+        para((kind == 1 ? "WARNING: " : "Note: "), "  ", warning[i])
+}
+
+function write_facts(    i) {
+  heading("Setup")
+  for (i = 1; i <= facts; i++) para(pad(fact_label[i], 12), repeat(" ", 12), fact_value[i])
+}
+
+function write_commands(    i) {
+  if (known(M["scenario.command"])) {
+    out("")
+    out("The report's command, verbatim:")
+    command(M["scenario.command"])
+  }
+  if (known(M["scenario.used"])) {
+    out("What was run:")
+    command(M["scenario.used"])
+  }
+  if (M["scenario.notes.n"] + 0) {
+    out("What was changed:")
+    for (i = 0; i < M["scenario.notes.n"]; i++) para("  - ", "    ", M["scenario.notes." i])
+  }
+}
+
+function write_results(    g, r, e) {
+  heading("Result")
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  table_column("cycles/ packet", "r", 7)
+  table_column("Mpps", "r", 0)
+  table_column("diff. %", "r", 6)
+  table_column("95 % interval", "r", 0)
+  table_column("verdict", "l", 0)
+  for (r = 1; r <= rows; r++) {
+    g = row_group[r]
+    table_release(r)
+    e = row_effect[r]
+    if (row_failed[r]) table_row(row_variant[r] "\t" group_cc[g] "\t>" failure_words(row_build[r]))
+    else if (!e) table_row(row_variant[r] "\t" group_cc[g] "\t>built, not measured")
+    else if (EFFECT[e, "verdict"] == "invalid")
+      table_row(row_variant[r] "\t" group_cc[g] "\t>no valid slice" (known(EFFECT[e, "note"]) ? ": " EFFECT[e, "note"] : ""))
+    else table_row(row_variant[r] "\t" group_cc[g] "\t" four_digits(EFFECT[e, "cycles_per_packet"]) "\t" \
+      four_digits(EFFECT[e, "mpps"]) "\t" (is_compared(r) ? difference(e) "\t" interval(e) : "\t") "\t" EFFECT[e, "verdict"])
+  }
+  table_write()
+  para("", "", "diff.: cycles per packet against " baseline ", same compiler; plus is slower. slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it.")
+  write_notes()
+  if (!drop_rows && measured) out("Packets dropped at transmit: none.")
+}
+
+# write_notes: what stats says about rows that have figures; the others say it in the table.
+function write_notes(    n, i, list) {
+  n = remarks(list, 1)
+  for (i = 1; i <= n; i++) para("* ", "  ", list[i])
+}
+
+# --- the plot --------------------------------------------------------------------------------
+
+# Every row is drawn into an array of characters, later things over earlier ones.
+function write_plot(    r, g, e, any) {
+  for (r = 1; r <= rows; r++) if (is_compared(r)) any++
+  if (!any) return
+  p_label = 0
+  p_low = -margin; p_high = margin
+  for (g = 1; g <= groups; g++)
+    if ((g in aa_low) && compared[g]) p_stretch(percent_of(aa_low[g]), percent_of(aa_high[g]))
+  for (r = 1; r <= rows; r++) {
+    if (!is_compared(r)) continue
+    e = row_effect[r]
+    p_stretch(percent_of(EFFECT[e, "ratio_low"]), percent_of(EFFECT[e, "ratio_high"]))
+    if (length(p_name(r)) > p_label) p_label = length(p_name(r))
+  }
+  if (p_label > 30) p_label = 30
+  p_width = WIDTH - p_label - 2
+  p_scale()
+  out("")
+  para("", "", "Cycles per packet against " baseline ", %. Right of 0 is slower.")
+  p_axis()
+  any = 0
+  for (g = 1; g <= groups; g++) {
+    if (!compared[g]) continue
+    if (any++ || releases > 1) {
+      p_clear()
+      p_guides()
+      p_flush(releases > 1 ? "DPDK " group_dpdk[g] ":" : "")
+    }
+    for (r = 1; r <= rows; r++)
+      if (row_group[r] == g && is_compared(r)) p_row(r)
+    if (g in aa_low) p_aa(g)
+  }
+  p_axis()
+  para("", "", "[--o--] estimate and 95 % interval; [=====] A/A: the same binary started twice, the noise; dots: the margin of +-" margin_text ".")
+}
+
+function p_name(r) { return row_variant[r] " " group_cc[row_group[r]] }
+
+function p_stretch(low, high) {
+  if (low < p_low) p_low = low
+  if (high > p_high) p_high = high
+}
+
+# p_scale: the tick step, and the ends a quarter of it further out.
+function p_scale() {
+  p_step = tick_step((p_high - p_low) / 5)
+  p_low -= p_step / 4
+  p_high += p_step / 4
+}
+
+# p_column(x): 1 .. p_width
+function p_column(x,    c) {
+  c = int((x - p_low) / (p_high - p_low) * (p_width - 1) + 1.5)
+  return c < 1 ? 1 : (c > p_width ? p_width : c)
+}
+
+function p_clear(    i) { for (i = 1; i <= p_width; i++) p_cell[i] = " " }
+function p_put(x, c) { p_cell[p_column(x)] = c }
+
+function p_guides() {
+  p_put(-margin, ".")
+  p_put(margin, ".")
+  p_put(0, "|")
+}
+
+function p_bar(low, high, c,    i, a, b) {
+  a = p_column(low); b = p_column(high)
+  for (i = a; i <= b; i++) if (c == "=" || b - a >= 2) p_cell[i] = c
+  if (b - a >= 2) { p_cell[a] = "["; p_cell[b] = "]" }
+}
+
+function p_flush(label,    i, s, lines, n) {
+  for (i = 1; i <= p_width; i++) s = s p_cell[i]
+  n = wrap(label, p_label, lines)
+  for (i = 1; i < n; i++) out(lines[i])
+  out(pad(lines[n], p_label) "  " s)
+}
+
+function p_row(r,    e) {
+  e = row_effect[r]
+  p_clear()
+  p_guides()
+  p_bar(percent_of(EFFECT[e, "ratio_low"]), percent_of(EFFECT[e, "ratio_high"]), "-")
+  p_put(percent_of(EFFECT[e, "ratio"]), "o")
+  p_flush(p_name(r))
+}
+
+function p_aa(g) {
+  p_clear()
+  p_guides()
+  p_bar(percent_of(aa_low[g]), percent_of(aa_high[g]), "=")
+  p_flush("A/A " group_cc[g])
+}
+
+# p_axis: numbers above tick marks.
+function p_axis(    first, last, k, d, s, c, i, line, ticks) {
+  first = int(p_low / p_step) - 1
+  last = int(p_high / p_step) + 1
+  d = p_step >= 1 ? 0 : (p_step >= 0.1 ? 1 : (p_step >= 0.01 ? 2 : 3))
+  p_clear()
+  line = ""
+  for (k = first; k <= last; k++) {
+    if (k * p_step < p_low || k * p_step > p_high) continue
+    c = p_column(k * p_step)
+    p_cell[c] = "+"
+    s = signed(k * p_step, d)
+    i = c - int(length(s) / 2)
+    if (i + length(s) - 1 > p_width) i = p_width - length(s) + 1
+    if (i <= length(line) && line != "") continue
+    line = line repeat(" ", i - 1 - length(line)) s
+  }
+  for (i = 1; i <= p_width; i++) ticks = ticks (p_cell[i] == "+" ? "+" : "-")
+  if (p_axis_done) {
+    out(repeat(" ", p_label + 2) ticks)
+    out(repeat(" ", p_label + 2) line)
+  } else {
+    out(repeat(" ", p_label + 2) line)
+    out(repeat(" ", p_label + 2) ticks)
+  }
+  p_axis_done = 1
+}
+
+# --- layouts, noise, proof -------------------------------------------------------------------
+
+function write_as_built(    r, e, any, marked) {
+  if (!shuffled) return
+  for (r = 1; r <= rows; r++)
+    if (is_compared(r) && known(EFFECT[row_effect[r], "as_built_ratio"])) any++
+  if (!any) return
+  heading("As built against over layouts")
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  table_column("as built %", "r", 0)
+  table_column("over layouts %", "r", 0)
+  table_column("orders", "r", 0)
+  table_column("spread %", "r", 0)
+  for (r = 1; r <= rows; r++) {
+    e = row_effect[r]
+    if (!e || row_failed[r] || EFFECT[e, "verdict"] == "invalid") continue
+    table_release(r)
+    marked += as_built_differs(r)
+    table_row(row_variant[r] "\t" group_cc[row_group[r]] "\t" \
+      (is_compared(r) && known(EFFECT[e, "as_built_ratio"]) ? (as_built_differs(r) ? "* " : "") signed(percent_of(EFFECT[e, "as_built_ratio"]), row_decimals(e)) : "") "\t" \
+      (is_compared(r) ? difference(e) : "") "\t" EFFECT[e, "layouts"] "\t" \
+      (known(EFFECT[e, "layout_spread_percent"]) ? spread_text(EFFECT[e, "layout_spread_percent"]) : "-"))
+  }
+  table_write()
+  para("", "", "spread: standard deviation between the link orders of the same objects.")
+  if (marked) para("* ", "  ", "as built it lies outside the interval over layouts: the luck of one link order.")
+  else para("", "", "As built, every variant lies within its interval over layouts.")
+  for (r = 1; r <= rows; r++) if (as_built_misleads(r)) para("- ", "  ", as_built_sentence(r))
+}
+
+function write_noise(    g, any) {
+  for (g = 1; g <= groups; g++) if (compared[g]) any++
+  if (!any) return
+  heading("Noise: A/A, the baseline against itself")
+  for (g = 1; g <= groups; g++) {
+    if (!compared[g]) continue
+    para(group_label[g] ": ", "  ", noise_words(g))
+  }
+}
+
+function write_proof(    r, b, any, asked) {
+  for (r = 1; r <= rows; r++) if (row_build[r] && known(BUILD[row_build[r], "sha256"])) any++
+  heading("Proof: what was asked for and what was built")
+  if (!BUILD["rows"]) { out("Not recorded."); return }
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  table_column("flag asked", "l", 12)
+  table_column("objects with it", "r", 8)
+  table_column("code asked", "l", 8)
+  table_column("code found", "l", 8)
+  table_column("ELF", "l", 7)
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (!b) continue
+    table_release(r)
+    if (row_failed[r] && !known(BUILD[b, "objects"])) {
+      table_row(row_variant[r] "\t" group_cc[row_group[r]] "\t>" BUILD[b, "status"] ", see the result")
+      continue
+    }
+    table_row(row_variant[r] "\t" group_cc[row_group[r]] "\t" BUILD[b, "flag_asked"] "\t" objects_text(b) "\t" \
+      BUILD[b, "code_model_asked"] "\t" BUILD[b, "code_model"] "\t" BUILD[b, "elf_type"])
+  }
+  table_write()
+  if (!any) return
+  out("")
+  out("Relocations in the objects, and the binary:")
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  table_column("GOT", "r", 0)
+  table_column("PLT", "r", 0)
+  table_column("TLS gd/ld/ ie/le", "r", 12)
+  table_column("absolute", "r", 0)
+  table_column("text kB", "r", 5)
+  table_column("sha256", "l", 0)
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (!b || !known(BUILD[b, "sha256"])) continue
+    table_release(r)
+    table_row(row_variant[r] "\t" group_cc[row_group[r]] "\t" BUILD[b, "got"] "\t" BUILD[b, "plt"] "\t" tls_text(b) "\t" \
+      BUILD[b, "absolute"] "\t" kilobytes(BUILD[b, "text_bytes"]) "\t" substr(BUILD[b, "sha256"], 1, 8))
+  }
+  table_write()
+}
+
+function write_reproduce() {
+  heading("How to reproduce")
+  para("", "", "mppsdiff " or_dash(M["kit.version"]) ", commit " or_dash(M["kit.commit"]) ":")
+  if (known(M["kit.command"])) command(M["kit.command"])
+  if (seed_words() != "") out(seed_words())
+  para("", "", "The same figures from the raw slices of this result:")
+  command(stats_command())
+}
+
+function write_not_measured(    n, i, list) {
+  heading("What was not measured")
+  n = not_measured(list)
+  for (i = 1; i <= n; i++) para("- ", "  ", list[i])
+}
