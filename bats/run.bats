@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# scenarios/run.bash: the main job from end to end, kept as short as it can be; bad input; interruption.
+
+setup() {
+  load helpers
+  results=$BATS_TEST_TMPDIR/results
+  short=(--results "$results" --cc gcc --variants meson-static,meson-static-nopic --epochs 2 --rounds 4 --layouts 0 --slice-ms 2)
+  # A copy of the kit, for tests that add a data file; it shares the tools and every cached build.
+  copy=$BATS_TEST_TMPDIR/kit
+}
+
+kit_copy() {
+  mkdir "$copy"
+  cp -a "$KIT"/{fwd,reproducers,scenarios,plots,Makefile,meson.build} "$copy/"
+  ln -s "$KIT/build" "$copy/build"
+}
+
+results_seen() { # result folders a user sees
+  find "$results" -mindepth 1 -maxdepth 1 -name '[!.]*' 2>/dev/null
+}
+
+processes_left() { # forwarders and runners of this test's results
+  pgrep -f "$results" || pgrep -f "$BATS_TEST_TMPDIR" || true
+}
+
+@test "--help names every option that the script takes" {
+  run "$KIT/scenarios/software/run" --help
+  [ "$status" -eq 0 ]
+  local option
+  while IFS= read -r option; do
+    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
+  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$KIT/scenarios/run.bash")
+}
+
+@test "bad usage is one line and exit 2, and nothing is left" {
+  local -a bad
+  while IFS='|' read -r text arguments; do
+    IFS=' ' read -r -a bad <<<"$arguments"
+    run "$KIT/scenarios/software/run" --results "$results" "${bad[@]}"
+    [ "$status" -eq 2 ] || { echo "$arguments: status $status: $output"; return 1; }
+    one_line_error "$text"
+    [ ! -e "$results" ]
+  done <<'CASES'
+unknown argument|--nonsense
+needs a value|--cc
+no compiler 'gcc-99'|--cc gcc,gcc-99
+unknown device|--device hyperloop
+unknown linker|--linker turbo
+--epochs takes|--epochs 0
+--epochs takes|--epochs 1e3
+--rounds takes|--rounds 1
+--layouts takes|--layouts -1
+--slice-ms takes|--slice-ms 1001
+--seed takes|--seed 99999999999999999999
+--margin takes percent|--margin fast
+--gate takes percent|--gate 3percent
+is not among the variants|--variants meson-static
+nosuch|--variants nosuch
+no variant called|--variants ../../etc/passwd
+CASES
+}
+
+@test "a result is complete: report, plots, data, proof; figures of the text are those of the TSV" {
+  run "$KIT/scenarios/software/run" "${short[@]}"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(results_seen | wc -l)" -eq 1 ]
+  local result file
+  result=$(results_seen)
+  for file in meta.json plan.tsv slices.tsv builds.tsv effects.tsv units.tsv report.txt report.html forest.png mpps.svg \
+    proof/meson-static-gcc/objects.tsv proof/meson-static-gcc/binary.txt proof/meson-static-gcc/commands.tsv.gz; do
+    [ -s "$result/$file" ] || { echo "missing: $file"; return 1; }
+  done
+  jq -e '.machine.cpu and .dpdk[0].id and .device.rx_burst and .measure.seed == 1' "$result/meta.json"
+  [[ "$output" == *"result: $result"* ]]
+  # 2 epochs, 3 processes (the baseline twice), 4 rounds
+  [ "$(tail -n +2 "$result/slices.tsv" | wc -l)" -eq 24 ]
+  [ -z "$(find "$results" -name '.part*')" ]
+  [ -z "$(processes_left)" ]
+}
+
+@test "the same seed plans the same run" {
+  local a b
+  "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2 --seed 5
+  a=$(results_seen)
+  "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2 --seed 5
+  b=$(results_seen | grep -vFx "$a")
+  cmp "$a/plan.tsv" "$b/plan.tsv"
+  cut -f1-8 "$a/slices.tsv" | cmp - <(cut -f1-8 "$b/slices.tsv")
+}
+
+@test "a new variant is one file, and it runs" {
+  kit_copy
+  sed 's/^title = .*/title = mine/; s/^meson_options.*/&\nc_args = -fno-plt/' "$KIT/reproducers/variants/meson-static-nopic.conf" \
+    >"$copy/reproducers/variants/mine.conf"
+  run "$copy/scenarios/software/run" "${short[@]}" --variants mine,meson-static-nopic
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  grep -q '^mine	gcc' "$(results_seen)/effects.tsv"
+}
+
+@test "a bad data file is one line with file and line, exit 2, nothing run" {
+  kit_copy
+  printf 'title = x\nbuild = cmake\n' >"$copy/reproducers/variants/mine.conf"
+  run "$copy/scenarios/software/run" "${short[@]}" --variants mine,meson-static-nopic
+  [ "$status" -eq 2 ]
+  one_line_error "mine.conf:2: "
+  sed -i 's/^command = .*/command = rm -rf --no-preserve-root/' "$copy/scenarios/software/scenario.conf"
+  run "$copy/scenarios/software/run" "${short[@]}"
+  [ "$status" -eq 2 ]
+  one_line_error "scenario.conf:"
+  [ ! -e "$results" ]
+}
+
+@test "a variant that does not build is a row of the report, the rest goes on, exit 1" {
+  kit_copy
+  sed 's/^meson_options.*/&\nc_args = -Drte_kvargs_free=1/' "$KIT/reproducers/variants/meson-static-nopic.conf" \
+    >"$copy/reproducers/variants/broken.conf"
+  run "$copy/scenarios/software/run" "${short[@]}" --variants broken,meson-static,meson-static-nopic
+  [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+  local result
+  result=$(results_seen)
+  grep -q '^broken	gcc	.*	build failed	.*error: .*	logs/broken-gcc.log	' "$result/builds.tsv"
+  [ -s "$result/logs/broken-gcc.log" ]
+  grep -q 'broken' "$result/report.txt"
+  grep -q 'build failed' "$result/report.txt"
+  grep -q '^meson-static	gcc' "$result/effects.tsv"
+}
+
+@test "asked for absolute code, got PIE: an error, shown and never measured" {
+  kit_copy
+  sed 's/^code_model.*/code_model = absolute/' "$KIT/reproducers/variants/meson-static-nopic.conf" \
+    >"$copy/reproducers/variants/liar.conf"
+  run "$copy/scenarios/software/run" "${short[@]}" --variants liar,meson-static-nopic
+  [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+  grep -q '^liar	gcc	.*	proof failed	asked for absolute code, got pie' "$(results_seen)/builds.tsv"
+  if grep -q '^liar' "$(results_seen)/effects.tsv"; then return 1; fi
+  grep -q 'asked for absolute code' "$(results_seen)/report.txt"
+}
+
+@test "a flag that not every object got is an error as well" {
+  kit_copy
+  sed 's/^pic_flag.*/pic_flag = -fPIE/' "$KIT/reproducers/variants/meson-static-nopic.conf" \
+    >"$copy/reproducers/variants/liar.conf"
+  run "$copy/scenarios/software/run" "${short[@]}" --variants liar,meson-static-nopic
+  [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+  grep -q 'objects were not compiled with -fPIE' "$(results_seen)/builds.tsv"
+}
+
+@test "a gate that fails is exit 1, one that passes exit 0" {
+  "$KIT/scenarios/software/run" "${short[@]}" --gate 900
+  # A result with a known slowdown is judged by the same lines.
+  local judge
+  judge=$(sed -n '/^judge() {/,/^}/p' "$KIT/scenarios/run.bash")
+  part=$BATS_TEST_TMPDIR gate=3
+  printf 'variant\tcc\tverdict\tratio_low\tratio_high\nx\tgcc\tslower\t1.04\t1.06\n' >"$part/effects.tsv"
+  eval "$judge"
+  run judge
+  [ "$status" -eq 1 ]
+  one_line_error "x with gcc is slower than the baseline by more than 3 %"
+  printf 'variant\tcc\tverdict\tratio_low\tratio_high\nx\tgcc\tslower\t1.02\t1.06\n' >"$part/effects.tsv"
+  run judge
+  [ "$status" -eq 0 ]
+}
+
+# interrupt SIGNAL: starts a run, waits for its first complete epoch, sends the signal to the run alone.
+interrupt() {
+  "$KIT/scenarios/software/run" "${short[@]}" --epochs 40 --rounds 40 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  local pid=$! deadline=$((SECONDS + 240))
+  until compgen -G "$results/.part-*/slices/epoch-001.tsv" >/dev/null; do
+    kill -0 "$pid" || { cat "$BATS_TEST_TMPDIR/out"; return 1; }
+    [ "$SECONDS" -lt "$deadline" ] || { echo "no epoch in time"; return 1; }
+    sleep 0.05
+  done
+  kill "-$1" "$pid"
+  killed_status=0
+  wait "$pid" || killed_status=$?
+}
+
+all_gone() { # waits for every process of the test to end
+  local deadline=$((SECONDS + 20))
+  while [ -n "$(processes_left)" ]; do
+    [ "$SECONDS" -lt "$deadline" ] || { pgrep -af "$results"; return 1; }
+    sleep 0.1
+  done
+}
+
+pages() {
+  cat /proc/sys/vm/nr_hugepages
+}
+
+@test "SIGTERM ends the run at once: no process, no result, hugepages as before; the next run resumes" {
+  local before
+  before=$(pages)
+  interrupt TERM
+  [ "$killed_status" -eq 143 ]
+  all_gone
+  [ -z "$(results_seen)" ]
+  [ "$(pages)" -eq "$before" ]
+  # The epochs done are not measured again.
+  local first
+  first=$(sha256sum "$results"/.part-*/slices/epoch-001.tsv | cut -d' ' -f1)
+  timeout -s TERM 20 "$KIT/scenarios/software/run" "${short[@]}" --epochs 40 --rounds 40 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- || true
+  grep -q 'resuming: [1-9][0-9]* of 40 epochs are done' "$BATS_TEST_TMPDIR/out"
+  [ "$(cat "$results"/.part-*/slices/epoch-001.tsv "$results"/2*/slices/epoch-001.tsv 2>/dev/null | sha256sum | cut -d' ' -f1)" = "$first" ]
+  all_gone
+}
+
+@test "SIGINT does the same" {
+  local before
+  before=$(pages)
+  interrupt INT || true
+  # A background job of a non-interactive shell ignores SIGINT from the keyboard: the run must not hang on it.
+  [ "$killed_status" -eq 130 ] || skip "this shell starts background jobs with SIGINT ignored"
+  all_gone
+  [ -z "$(results_seen)" ]
+  [ "$(pages)" -eq "$before" ]
+}
+
+@test "SIGKILL: no forwarder survives, nothing half-written is visible, the next run repairs the hugepages" {
+  require_root
+  local before
+  before=$(pages)
+  interrupt KILL
+  all_gone
+  [ -z "$(results_seen)" ]
+  "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2
+  [ "$(results_seen | wc -l)" -eq 1 ]
+  [ "$(pages)" -eq "$before" ]
+}
+
+@test "the same run twice at once: the second says so" {
+  "$KIT/scenarios/software/run" "${short[@]}" --epochs 40 --rounds 40 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  local pid=$! deadline=$((SECONDS + 240))
+  until compgen -G "$results/.part-*/slices/log" >/dev/null; do
+    [ "$SECONDS" -lt "$deadline" ]
+    sleep 0.05
+  done
+  run "$KIT/scenarios/software/run" "${short[@]}" --epochs 40 --rounds 40
+  kill -TERM "$pid"
+  wait "$pid" || true
+  [ "$status" -eq 2 ]
+  [[ "$output" == *"the same run is going on"* ]]
+  all_gone
+}
+
+@test "no hugepages: it forwards without them and the report says so" {
+  run "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --no-huge
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"--no-huge"* ]]
+}
+
+@test "folders with spaces work" {
+  results="$BATS_TEST_TMPDIR/my results"
+  run "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --results "$results"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ -s "$(results_seen)/report.txt" ]
+}
+
+@test "an unwritable results folder is one line and exit 2" {
+  run "$KIT/scenarios/software/run" "${short[@]}" --results /proc/nonexistent
+  [ "$status" -eq 2 ]
+  one_line_error "--results"
+}
+
+@test "every device forwards, and the report says which it was" {
+  local device
+  for device in ring null software; do
+    [ "$device" != software ] || "$KIT/reproducers/softnic" --check || skip_or_fail "the software NIC cannot run here; see the line above"
+    run "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2 --device "$device" --results "$results/$device"
+    [ "$status" -eq 0 ] || { echo "$device: $output"; return 1; }
+    [ "$(jq -r .device.kind "$results/$device"/2*/meta.json)" = "$device" ]
+    awk -F '\t' 'NR > 1 && ($13 != 1 || $9 == 0 || $12 != 0) { print; bad = 1 } END { exit bad }' "$results/$device"/2*/slices.tsv
+  done
+  [[ "$output" == *"software ConnectX-5 (no NIC)"* ]]
+}
+
+@test "a driver that falls back to other burst functions fails the run" {
+  "$KIT/reproducers/softnic" --check || skip_or_fail "the software NIC cannot run here; see the line above"
+  kit_copy
+  echo 'rx_burst = Vector_of_nobody' >>"$copy/scenarios/software/scenario.conf"
+  run "$copy/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2 --device software
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"the driver chose the rx burst function "*"Vector_of_nobody"* ]]
+  [ -z "$(results_seen)" ]
+}

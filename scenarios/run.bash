@@ -1,0 +1,462 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What every scenario's `run` is: source, build, link, prove, measure, judge, report. Each step is an
+# executable of its own; this script only hands files from one to the next.
+set -euo pipefail
+scenarios=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+kit=$(dirname "$scenarios")
+# shellcheck source=../reproducers/lib/common.bash
+. "$kit/reproducers/lib/common.bash"
+# shellcheck source=../reproducers/lib/keyfile.bash
+. "$kit/reproducers/lib/keyfile.bash"
+# shellcheck source=../reproducers/lib/variant.bash
+. "$kit/reproducers/lib/variant.bash"
+# shellcheck source=../reproducers/lib/testpmd.bash
+. "$kit/reproducers/lib/testpmd.bash"
+# shellcheck source=../reproducers/lib/machine.bash
+. "$kit/reproducers/lib/machine.bash"
+# shellcheck source=../reproducers/lib/plan.bash
+. "$kit/reproducers/lib/plan.bash"
+# shellcheck source=../reproducers/lib/proof.bash
+. "$kit/reproducers/lib/proof.bash"
+
+SCENARIO_KEYS=(
+  'title:text:required'
+  'command:text:required'
+  'testbed_cpu:text:required'
+  'testbed_os:text:required'
+  'testbed_nic:text:required'
+  'nic:enum(connectx4lx|connectx5|connectx5vf):optional'
+  'rx_burst:word:optional'
+  'tx_burst:word:optional'
+  'frame_bytes:int(60-1518):default=64'
+  'variants:words:default=meson-static meson-static-nopic meson-static-nopie'
+  'baseline:word:default=meson-static-nopic'
+)
+
+usage() {
+  cat <<USAGE
+usage: scenarios/$name/run [options]
+
+Build DPDK's variants, forward packets through each, and report the difference.
+
+  --baseline=VARIANT  what the others are compared with (default: the scenario's)
+  --cc=LIST           compilers, comma-separated (default gcc,clang)
+  --device=NAME       software: the software ConnectX, driven by the real mlx5 driver; ring: net_ring
+                      ports with real frames; null: net_null (default: software where it can run)
+  --dpdk=SPEC         DPDK: a release, directory, tarball, distro, git:REPO@TAG (default 22.11)
+  --epochs=N          fresh starts of every process, 1 to 1000 (default 8, quick 4)
+  --gate=PERCENT      exit 1 when a variant is slower than the baseline by more, beyond doubt
+  --half-width=P      stop early when every interval is narrower than +-P percent (default: never)
+  --help              this text
+  --layouts=N         seeded link orders of each variant, 0 to 100 (default 8, quick 4)
+  --linker=NAME       bfd, gold, lld or mold for the binaries as built (default: the compiler's)
+  --margin=PERCENT    differences within it are called the same (default 1)
+  --no-huge           forward without hugepages; the report says so
+  --offline           never look for DPDK's source beyond this machine
+  --quick             fewer epochs, rounds and layouts: a first look in a minute
+  --results=DIR       where results go (default results/ in the kit)
+  --rounds=N          rounds an epoch, 2 to 100000 (default 24, quick 12)
+  --seed=N            seed of every random order (default 1)
+  --slice-ms=N        length of a slice, 1 to 1000 ms (default 10)
+  --variants=LIST     files of reproducers/variants, comma-separated, or all (default: the scenario's)
+
+The result is a folder DIR/<utc>-$name with the report, the plots and everything they were made of.
+A run that was interrupted goes on where it stopped when called again with the same options.
+
+Exit status: 0 done, 1 a variant could not be built or run, or the gate failed, 2 wrong usage.
+
+Example: scenarios/$name/run --quick --cc gcc --variants meson-static,meson-static-nopic
+USAGE
+}
+
+parse_options() {
+  baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' gate='' half_width=0 layouts='' linker=''
+  margin=1 huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 variants=''
+  given=("$@")
+  while [ $# -gt 0 ]; do
+    if [[ $1 == --*=* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
+    case $1 in
+      --baseline) need_value "$@"; baseline=$2; shift 2 ;;
+      --cc) need_value "$@"; ccs=$2; shift 2 ;;
+      --device) need_value "$@"; device=$2; shift 2 ;;
+      --dpdk) need_value "$@"; dpdk=$2; shift 2 ;;
+      --epochs) need_value "$@"; epochs=$2; shift 2 ;;
+      --gate) need_value "$@"; gate=${2%\%}; shift 2 ;;
+      --half-width) need_value "$@"; half_width=${2%\%}; shift 2 ;;
+      --help) usage; exit 0 ;;
+      --layouts) need_value "$@"; layouts=$2; shift 2 ;;
+      --linker) need_value "$@"; linker=$2; shift 2 ;;
+      --margin) need_value "$@"; margin=${2%\%}; shift 2 ;;
+      --no-huge) huge=no; shift ;;
+      --offline) offline=yes; shift ;;
+      --quick) quick=yes; shift ;;
+      --results) need_value "$@"; results=$2; shift 2 ;;
+      --rounds) need_value "$@"; rounds=$2; shift 2 ;;
+      --seed) need_value "$@"; seed=$2; shift 2 ;;
+      --slice-ms) need_value "$@"; slice_ms=$2; shift 2 ;;
+      --variants) need_value "$@"; variants=$2; shift 2 ;;
+      *) die "unknown argument '$1'; see scenarios/$name/run --help" ;;
+    esac
+  done
+  if [ "$quick" = yes ]; then
+    : "${epochs:=4}" "${layouts:=4}" "${rounds:=12}"
+  else
+    : "${epochs:=8}" "${layouts:=8}" "${rounds:=24}"
+  fi
+}
+
+# in_range NAME VALUE MIN MAX: exit 2 unless VALUE is a whole number within.
+in_range() {
+  [[ $2 =~ ^(0|[1-9][0-9]{0,8})$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] ||
+    die "--$1 takes a whole number from $3 to $4, not '$2'"
+}
+
+# percent NAME VALUE: exit 2 unless VALUE is a number of percent.
+percent() {
+  [[ $2 =~ ^[0-9]{1,3}(\.[0-9]{1,6})?$ ]] || die "--$1 takes percent, 0 to 999, not '$2'"
+}
+
+# check_device: settles the device; where the software NIC cannot run, ring takes its place, with a warning.
+check_device() {
+  local reason
+  warnings=()
+  case $device in
+    ring | null) return ;;
+    *) ;;
+  esac
+  if [ -z "${scenario_of[nic]}" ] || [ "${#tp_devices[@]}" -eq 0 ]; then
+    [ -z "$device" ] || die "scenario $name names no NIC (nic, and -w or -a in its command); use --device ring"
+    device=ring
+  elif reason=$("$kit/reproducers/softnic" --check 2>&1); then
+    device=software
+  else
+    [ -z "$device" ] || die "${reason#mppsdiff: }"
+    device=ring
+    warnings+=("the software ConnectX cannot run here: ${reason#mppsdiff: }; net_ring ports took its place, and they run no NIC driver")
+  fi
+}
+
+check_options() {
+  local variant cc
+  in_range epochs "$epochs" 1 1000
+  in_range layouts "$layouts" 0 100
+  in_range rounds "$rounds" 2 100000
+  in_range seed "$seed" 0 999999999
+  in_range slice-ms "$slice_ms" 1 1000
+  percent margin "$margin"
+  percent half-width "$half_width"
+  [ -z "$gate" ] || percent gate "$gate"
+  case $device in '' | software | ring | null) ;; *) die "unknown device '$device'; known: software ring null" ;; esac
+  case $linker in '' | bfd | gold | lld | mold) ;; *) die "unknown linker '$linker'; known: bfd gold lld mold" ;; esac
+  variants=${variants:-${scenario_of[variants]}}
+  [ "$variants" != all ] || variants=$(keyfile_list variant | paste -sd,)
+  IFS=', ' read -r -a variant_list <<<"$variants"
+  IFS=, read -r -a cc_list <<<"$ccs"
+  baseline=${baseline:-${scenario_of[baseline]}}
+  # Everything is read before anything runs, so that a bad file loses nothing.
+  for variant in "${variant_list[@]}"; do variant_load "$variant"; done
+  for cc in "${cc_list[@]}"; do variant_check_compiler "$cc"; done
+  [[ " ${variant_list[*]} " == *" $baseline "* ]] ||
+    die "the baseline '$baseline' is not among the variants (${variant_list[*]}); add it to --variants or name another with --baseline"
+}
+
+load_scenario() {
+  declare -gA scenario_of=()
+  keyfile_read "$1/scenario.conf" scenario_of "${SCENARIO_KEYS[@]}" || exit 2
+  testpmd_parse "${scenario_of[command]}" ||
+    keyfile_error "$1/scenario.conf" "${KEYFILE_LINES[command]}" "bad command: $TESTPMD_REASON" || exit 2
+}
+
+# build_tools: the kit's own C, when a tool is missing or older than its sources.
+build_tools() {
+  [ -z "${MPPSDIFF_TOOLS:-}" ] || { tools=$MPPSDIFF_TOOLS; return; }
+  tools=$kit/build/fwd/tools
+  supervise "$kit/reproducers/tools" || exit $?
+}
+
+get_source() {
+  local -a options=(--dpdk "$dpdk")
+  [ "$offline" = no ] || options+=(--offline)
+  supervise "$kit/reproducers/source" "${options[@]}" >"$work/source" || exit $?
+  release=$(sed -n 's/^release=//p' "$work/source")
+}
+
+# build_all: one row of builds.tsv a variant and compiler; a failure is a row, and the rest goes on.
+build_all() {
+  local variant cc status done_now=0
+  local total=$((${#variant_list[@]} * ${#cc_list[@]}))
+  local -A folder_of=()
+  : >"$work/binaries"
+  proof_header >"$work/builds.tsv"
+  for cc in "${cc_list[@]}"; do
+    for variant in "${variant_list[@]}"; do
+      note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"
+      status=0
+      supervise "$kit/reproducers/build" --identity "$work/source" --variant "$variant" --cc "$cc" \
+        --error-file "$work/error" >"$work/out" || status=$?
+      case $status in
+        0) folder_of[$cc/$variant]=$(cat "$work/out") ;;
+        1) failed_row "$variant" "$cc" 'build failed' ;;
+        *) exit "$status" ;;
+      esac
+    done
+  done
+  for cc in "${cc_list[@]}"; do
+    for variant in "${variant_list[@]}"; do
+      [ -n "${folder_of[$cc/$variant]:-}" ] || continue
+      note_step "link and prove: $variant, $cc"
+      link_all "$variant" "$cc" "${folder_of[$cc/$variant]}" "${folder_of[$cc/$baseline]:-}"
+    done
+  done
+}
+
+# link_one DIR OPTION...: links, and leaves the binary's path in $work/out.
+link_one() {
+  supervise "$kit/reproducers/link" --build "$1" --error-file "$work/error" "${@:2}" >"$work/out"
+}
+
+# link_all VARIANT CC DIR BASELINE_DIR: the binary as built, its proof, and the layouts.
+link_all() {
+  local seed_now binary
+  link_one "$3" ${linker:+--linker "$linker"} || { failed_row "$1" "$2" 'link failed'; return; }
+  binary=$(cat "$work/out")
+  proof_row "$1" "$2" "$3" "$4" "$binary" "$work" || { failures=$((failures + 1)); return 0; }
+  printf '%s\t%s\t%s\t0\t%s\n' "$1" "${2##*/}" "$release" "$binary" >>"$work/binaries"
+  for ((seed_now = 1; seed_now <= layouts; seed_now++)); do
+    link_one "$3" --seed "$seed_now" || { failed_row "$1" "$2" 'link failed'; return; }
+    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "${2##*/}" "$release" "$seed_now" "$(cat "$work/out")" >>"$work/binaries"
+  done
+}
+
+# failed_row VARIANT CC STATUS: a row of builds.tsv from the error the step printed.
+failed_row() {
+  local reason log
+  failures=$((failures + 1))
+  reason=$(tr '\t\n' '  ' <"$work/error")
+  log=$(sed -n 's/.*(log: \(.*\))$/\1/p' <<<"$reason" | tail -n 1)
+  if [ -n "$log" ]; then
+    mkdir -p "$work/logs"
+    cp -f "$log" "$work/logs/$1-${2##*/}.log" && log=logs/$1-${2##*/}.log
+  fi
+  proof_failed "$1" "${2##*/}" "$release" "$3" "$reason" "${log:--}" >>"$work/builds.tsv"
+}
+
+note_step() { # TEXT: what is going on, for people only
+  [ ! -t 2 ] || note "$1"
+}
+
+# take_hugepages: reserves what all processes of one epoch need, or falls back to --no-huge.
+take_hugepages() {
+  local processes megabytes
+  megabytes=$(forwarder_megabytes)
+  processes=$(awk -F '\t' -v baseline="$baseline" '$4 == 0 { n++; if ($1 == baseline) n++ } $4 == 1 { n++ } END { print n + 0 }' "$work/binaries")
+  hugepages_text=--no-huge
+  [ "$huge" = yes ] || return 0
+  if hugepages_reserve $((processes * megabytes)); then
+    hugepages_text=$HUGEPAGES_RESULT
+  else
+    warn "no hugepages ($HUGEPAGES_REASON); forwarding without them, and the report says so"
+    huge=no
+  fi
+}
+
+# forwarder_megabytes: hugepages one forwarder needs: mbufs of 2.3 KB for every descriptor and cache,
+# twice, for the pool's ring, the queues, and EAL's own 32 MB.
+forwarder_megabytes() {
+  local ports queues rxd txd
+  ports=$(scenario_ports)
+  queues=${tp_app[rxq]:-1} rxd=${tp_app[rxd]:-1024} txd=${tp_app[txd]:-1024}
+  printf '%d\n' $((48 + (ports * queues * (rxd + txd) + 4096) * 3 / 1024))
+}
+
+write_plan() {
+  local -a arguments
+  mapfile -t arguments < <(
+    testpmd_eal_arguments "$release" "$device" "$huge" "$(forwarder_megabytes)"
+    printf '%s\n' --file-prefix=mppsdiff-@PROCESS@ --
+    testpmd_app_arguments
+    [ "$device" != ring ] || printf -- '--ring-ports=%d\n' "$(scenario_ports)"
+  )
+  plan_arguments="${arguments[*]}"
+  plan_write "$seed" "$epochs" "$layouts" "$baseline" "$plan_arguments" <"$work/binaries"
+}
+
+# run_key: what makes two runs the same run: an interrupted one resumes only with the same key.
+run_key() {
+  {
+    printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
+    cat "$work/plan.tsv"
+    cut -f5 "$work/binaries" | xargs -d '\n' sha256sum
+    sha256sum "$tools/slices"
+  } | sha256sum | cut -c1-16
+}
+
+# open_part: the hidden folder the result grows in; an interrupted run's one is taken up again.
+open_part() {
+  part=$results/.part-$name-$(run_key)
+  mkdir -p "$part" || die "cannot write $results; choose another folder with --results"
+  exec {part_lock}>"$part/.lock"
+  flock -n "$part_lock" || die "the same run is going on in $part; wait for it, or choose another --seed"
+  if [ -f "$part/plan.tsv" ]; then
+    note "resuming: $(find "$part/slices" -name 'epoch-*.tsv' 2>/dev/null | wc -l) of $epochs epochs are done"
+  fi
+  rm -rf "$part/proof" "$part/logs"
+  cp -rf "$work/plan.tsv" "$work/builds.tsv" "$part/"
+  [ ! -d "$work/proof" ] || cp -rf "$work/proof" "$part/"
+  [ ! -d "$work/logs" ] || cp -rf "$work/logs" "$part/"
+}
+
+# json_lines: the lines of stdin as a JSON array of strings.
+json_lines() {
+  jq -Rn '[inputs | select(. != "")]'
+}
+
+compilers_json() {
+  awk -F '\t' 'NR > 1 && !seen[$2]++ { print $2 "\t" $3 }' "$work/builds.tsv" |
+    jq -Rn '[inputs | split("\t") | {name: .[0], version: .[1]}]'
+}
+
+# device_addresses: the PCI addresses of the scenario's command, comma-separated.
+device_addresses() {
+  printf '%s\n' "${tp_devices[@]%%,*}" | paste -sd,
+}
+
+# check_bursts: every process must have got the burst functions the scenario is about; a driver that
+# silently fell back to others would answer another question.
+check_bursts() {
+  local kind want got
+  [ "$device" = software ] || return 0
+  for kind in rx tx; do
+    want=${scenario_of[${kind}_burst]}
+    [ -n "$want" ] || continue
+    got=$(sed -n "s/.* ${kind}_burst=\([^ ]*\).*/\1/p" "$part"/slices/epoch-*.ready | sort -u | grep -vFx -e "$want" -e - | paste -sd, || true)
+    [ -z "$got" ] || fail "the driver chose the $kind burst function $got, and the scenario is about $want; see $part/slices"
+  done
+}
+
+device_json() {
+  local ready text
+  ready=$(awk -F '\t' 'NR > 1 && $2 ~ /^ready/ { print $2; exit }' "$part"/slices/epoch-*.ready)
+  case $device in
+    ring) text="$(scenario_ports) net_ring port(s) with 64-byte IPv4/UDP frames of many flows (no NIC)" ;;
+    null) text="$(scenario_ports) net_null port(s): no packet content (no NIC)" ;;
+    software) text="software ${scenario_of[testbed_nic]} (no NIC), $(scenario_ports) port(s), queues created by verbs" ;;
+  esac
+  jq -n --arg kind "$device" --arg text "$text" --arg ready "$ready" '
+    ($ready | split(" ") | map(select(contains("=")) | split("=") | {key: .[0], value: .[1]}) | from_entries) as $r
+    | {kind: $kind, name: $text, rx_burst: ($r.rx_burst // "-"), tx_burst: ($r.tx_burst // "-")}'
+}
+
+write_meta() {
+  local epochs_done
+  epochs_done=$(find "$part/slices" -name 'epoch-*.tsv' | wc -l)
+  jq -n \
+    --arg version "$(kit_version)" --arg commit "$(git -C "$kit" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)" \
+    --arg command "scenarios/$name/run${given[*]:+ ${given[*]}}" \
+    --arg date "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
+    --argjson machine "$(machine_json "$hugepages_text")" \
+    --argjson compilers "$(compilers_json)" \
+    --arg linker "$(linker_text)" --arg assembler "$(as --version | sed -n 1p)" \
+    --arg release "$release" --arg kind "$(sed -n 's/^kind=//p' "$work/source")" --arg id "$(sed -n 's/^id=//p' "$work/source")" \
+    --arg from "$(sed -n 's/^from=//p' "$work/source")" \
+    --arg name "$name" --arg title "${scenario_of[title]}" --arg cpu "${scenario_of[testbed_cpu]}" --arg os "${scenario_of[testbed_os]}" \
+    --arg nic "${scenario_of[testbed_nic]}" --arg testpmd "${scenario_of[command]}" --arg used "forwarder $plan_arguments" \
+    --argjson notes "$(printf '%s\n' "${scaled_notes[@]}" | json_lines)" \
+    --argjson device "$(device_json)" \
+    --arg baseline "$baseline" --argjson margin "$margin" --argjson epochs "$epochs_done" --argjson rounds "$rounds" \
+    --argjson layouts "$layouts" --argjson slice_ms "$slice_ms" --argjson seed "$seed" \
+    --argjson variants "$(printf '%s\n' "${variant_list[@]}" | json_lines)" --argjson cc "$(printf '%s\n' "${cc_list[@]}" | json_lines)" \
+    --argjson warnings "$(printf '%s\n' "${warnings[@]}" | json_lines)" \
+    '{kit: {version: $version, commit: $commit, command: $command}, date_utc: $date,
+      question: "Does this way of building DPDK cost packets per second?",
+      machine: $machine, compilers: $compilers, linker: $linker, assembler: $assembler,
+      dpdk: [{release: $release, kind: $kind, id: $id, from: $from}],
+      scenario: {name: $name, title: $title, testbed: {cpu: $cpu, os: $os, nic: $nic}, command: $testpmd, used: $used, notes: $notes},
+      device: $device,
+      measure: {baseline: $baseline, margin_percent: $margin, epochs: $epochs, rounds: $rounds, layouts: $layouts,
+                slice_ms: $slice_ms, seed: $seed, variants: $variants, cc: $cc},
+      warnings: $warnings}' >"$part/meta.json"
+}
+
+kit_version() {
+  sed -n "s/^ *version: '\(.*\)',/\1/p" "$kit/meson.build" | sed -n 1p
+}
+
+linker_text() {
+  local first how
+  first=$(cut -f5 "$work/binaries" | sed -n 1p)
+  how="as built: ${linker:-the default of the compiler}, $(ld --version | sed -n 1p)"
+  [ "$layouts" -eq 0 ] || how+="; layouts: $(ld.lld --version | sed -n 1p)"
+  [ -n "$first" ] || how=none
+  printf '%s\n' "$how"
+}
+
+gather_warnings() {
+  [ "$huge" = yes ] || warnings+=("forwarded without hugepages (--no-huge): cycles include page walks a deployment does not have")
+  [ "$(nproc)" -gt 1 ] || warnings+=("one CPU only: the runner and the forwarder share it")
+  [ "$layouts" -ge 8 ] || warnings+=("$layouts layouts a variant: fewer than the 8 that a verdict should rest on")
+}
+
+# judge: gate on the verdicts; says which row failed.
+judge() {
+  [ -n "$gate" ] || return 0
+  awk -F '\t' -v gate="$gate" '
+    NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+    $col["verdict"] == "slower" && $col["ratio_low"] > 1 + gate / 100 {
+      printf "mppsdiff: gate: %s with %s is slower than the baseline by more than %s %% (%+.2f %% to %+.2f %%)\n", $col["variant"], $col["cc"], gate, ($col["ratio_low"] - 1) * 100, ($col["ratio_high"] - 1) * 100
+      failed = 1
+    }
+    END { exit failed }' "$part/effects.tsv" >&2
+}
+
+# publish: the result becomes visible by one rename.
+publish() {
+  local final
+  final=$results/$(date -u +%Y%m%dT%H%M%SZ)-$name
+  while [ -e "$final" ]; do sleep 1; final=$results/$(date -u +%Y%m%dT%H%M%SZ)-$name; done
+  rm -f "$part/.lock"
+  mv -T "$part" "$final"
+  part=$final
+}
+
+main() {
+  local gate_status=0
+  name=$(basename "$1")
+  load_scenario "$1"
+  shift
+  parse_options "$@"
+  check_options
+  "$kit/reproducers/setup" --check --for run >/dev/null || exit $?
+  mkdir -p "$results" 2>/dev/null && [ -w "$results" ] || die "cannot write $results; choose another folder with --results"
+  failures=0
+  temp_dir work
+  hugepages_repair
+  build_tools
+  check_device
+  testpmd_scale
+  get_source
+  build_all
+  [ -s "$work/binaries" ] || fail "no variant could be built; nothing to measure (first: $(awk -F '\t' 'NR == 2 { print $6 }' "$work/builds.tsv"))"
+  take_hugepages
+  write_plan >"$work/plan.tsv"
+  open_part
+  local -a launcher=()
+  [ "$device" != software ] || launcher=("$kit/reproducers/softnic" --device "${scenario_of[nic]}" --pci "$(device_addresses)" --mode inline --seed "$seed" --)
+  supervise "${launcher[@]}" "$kit/reproducers/measure" --dir "$part" --baseline "$baseline" --control-cpu "$scaled_control" \
+    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" --half-width "$half_width" --margin "$margin" \
+    --rounds "$rounds" --seed "$seed" --slice-ms "$slice_ms"
+  "$tools/stats" --baseline "$baseline" --margin "$margin" --seed "$seed" --units "$part/units.tsv" --out "$part/effects.tsv" "$part/slices.tsv"
+  check_bursts
+  gather_warnings
+  write_meta
+  "$kit/plots/report" "$part" >/dev/null
+  judge || gate_status=1
+  publish
+  cat "$part/report.txt"
+  printf '\nresult: %s\n' "$part"
+  [ "$failures" -eq 0 ] || warn "$failures of $((${#variant_list[@]} * ${#cc_list[@]})) builds are missing; see the report"
+  [ "$failures" -eq 0 ] && [ "$gate_status" -eq 0 ] || exit 1
+}
+
+main "$@"
