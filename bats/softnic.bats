@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The software ConnectX: the launcher reproducers/softnic and the library of fwd/softnic.
+#
+# MPPSDIFF_SOFTNIC_LIBRARY, MPPSDIFF_SOFTNIC_CHECK, MPPSDIFF_FORWARDER and MPPSDIFF_TESTPMD name
+# other files to test with.
+load helpers
+
+setup_file() {
+  export LIBRARY=${MPPSDIFF_SOFTNIC_LIBRARY:-$KIT/build/fwd/softnic/softnic.so}
+  export CHECK=${MPPSDIFF_SOFTNIC_CHECK:-$KIT/build/fwd/softnic/softnic-check}
+}
+
+setup() {
+  require_root
+  require_cmd ip unshare
+  [ -e "$LIBRARY" ] || skip_or_fail "needs the software NIC: libibverbs-dev, then ninja -C build"
+}
+
+softnic() { # ARGUMENT...: the launcher with the library under test
+  "$KIT/reproducers/softnic" --library "$LIBRARY" "$@" 3>&-
+}
+
+need_forwarder() { # sets FORWARDER, a forwarder with the mlx5 driver
+  FORWARDER=${MPPSDIFF_FORWARDER:-}
+  [ -n "$FORWARDER" ] || FORWARDER=$(forwarder_path) || skip_or_fail "needs a forwarder: reproducers/build"
+  has_hugepages 300 || skip_or_fail "needs 150 free hugepages of 2 MB: sysctl vm.nr_hugepages"
+}
+
+need_testpmd() { # sets TESTPMD and DEVICE_FLAG
+  TESTPMD=${MPPSDIFF_TESTPMD:-$(command -v dpdk-testpmd || true)}
+  [ -n "$TESTPMD" ] || skip_or_fail "needs dpdk-testpmd: install the package dpdk, or set MPPSDIFF_TESTPMD"
+  has_hugepages 300 || skip_or_fail "needs 150 free hugepages of 2 MB: sysctl vm.nr_hugepages"
+  DEVICE_FLAG=${MPPSDIFF_DEVICE_FLAG:--a}
+}
+
+# forward DEVICE PCI DEVARGS COMMANDS OPTION... [-- APP OPTION...]: one run of the forwarder in
+# verify mode. Leaves its stdout in $BATS_TEST_TMPDIR/out, stderr in err, and sets the numbers of the
+# report: made forwarded gaps pending foreign, and dropped of the forwarder's own lines.
+forward() {
+  local device=$1 pci=$2 devargs=$3 commands=$4 address rc=0
+  local -a options=() devices=()
+  shift 4
+  while (($#)) && [ "$1" != -- ]; do options+=("$1"); shift; done
+  shift || true
+  for address in ${pci//,/ }; do devices+=("${MPPSDIFF_DEVICE_FLAG:--a}" "$address$devargs"); done
+  printf '%b' "$commands" |
+    softnic --mode inline --verify --device "$device" --pci "$pci" "${options[@]}" -- \
+      "$FORWARDER" -l 0 --in-memory -m 256 "${devices[@]}" -- --slices "$@" \
+      >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || rc=$?
+  [ "$rc" -eq 0 ] || { tail -5 "$BATS_TEST_TMPDIR/err" >&2; return "$rc"; }
+  read_report
+  dropped=$(sum_of dropped "$BATS_TEST_TMPDIR/out")
+}
+
+sum_of() { # NAME FILE: sum of NAME=N over the lines of FILE
+  awk -v name="$1" '{ for (i = 1; i <= NF; i++) if (split($i, a, "=") == 2 && a[1] == name) s += a[2] } END { print s + 0 }' "$2"
+}
+
+read_report() { # reads the last line of the library's report
+  local line word previous=
+  made=0 forwarded=0 gaps=0 pending=0 foreign=0
+  line=$(grep 'softnic: verify: all:' "$BATS_TEST_TMPDIR/err") || { echo "no report" >&2; return 1; }
+  for word in $line; do
+    case $previous in
+      made | forwarded | gaps | pending | foreign) printf -v "$previous" '%s' "$word" ;;
+    esac
+    previous=$word
+  done
+}
+
+# path DEVICE DEVARGS RX TX OPTION... [-- APP OPTION...]: a million packets and more, burst
+# functions as named (extended regular expressions), every packet and drop accounted for.
+path() {
+  local device=$1 devargs=$2 rx=$3 tx=$4 ready
+  shift 4
+  need_forwarder
+  forward "$device" d8:00.0,d8:00.1 "$devargs" 'run 8000 0\nquit\n' "$@"
+  read -r ready <"$BATS_TEST_TMPDIR/out"
+  [[ $ready =~ rx_burst=$rx\  ]] || { echo "expected rx_burst=$rx: $ready" >&2; return 1; }
+  [[ $ready =~ tx_burst=$tx\  ]] || { echo "expected tx_burst=$tx: $ready" >&2; return 1; }
+  echo "made $made forwarded $forwarded gaps $gaps pending $pending dropped $dropped" >&2
+  [ "$made" -ge 1000000 ]
+  [ "$foreign" -eq 0 ]
+  [ $((forwarded + gaps + pending)) -eq "$made" ]
+  [ $((gaps + pending)) -eq "$dropped" ]
+}
+
+# --- the launcher ---------------------------------------------------------------
+
+@test "--help names every option and exits 0" {
+  run softnic --help
+  [ "$status" -eq 0 ]
+  for option in batch check cpu cqe-comp debug device evict flows help library mode pci seed verify; do
+    [[ $output == *"--$option"* ]] || { echo "no --$option" >&2; return 1; }
+  done
+}
+
+@test "wrong usage is one line that says what is right, and exit status 2" {
+  run softnic --frobnicate; [ "$status" -eq 2 ]; one_line_error "--help"
+  run softnic --device cx6 --pci d8:00.0 -- true; [ "$status" -eq 2 ]; one_line_error "connectx4lx connectx5 connectx5vf"
+  run softnic --device connectx5 --pci d8 -- true; [ "$status" -eq 2 ]; one_line_error "d8:00.0"
+  run softnic --device connectx5 --pci d8:00.0,0000:D8:00.0 -- true; [ "$status" -eq 2 ]; one_line_error "twice"
+  run softnic --device connectx5 --pci 1:0.0 -- true; [ "$status" -eq 2 ]; one_line_error "no PCI address"
+  run softnic --device connectx5 --pci a0:00.0,a0:00.1,a0:00.2,a0:00.3,a0:00.4 -- true; [ "$status" -eq 2 ]; one_line_error "1 to 4"
+  run softnic --device connectx5 --pci d8:00.0; [ "$status" -eq 2 ]; one_line_error "no command"
+  run softnic --device connectx5 -- true; [ "$status" -eq 2 ]; one_line_error "--pci is missing"
+  run softnic --pci d8:00.0 -- true; [ "$status" -eq 2 ]; one_line_error "--device is missing"
+  run softnic --device connectx5 --pci d8:00.0 --mode both -- true; [ "$status" -eq 2 ]; one_line_error "inline thread"
+  run softnic --device connectx5 --pci d8:00.0 --flows many -- true; [ "$status" -eq 2 ]; one_line_error "no number"
+  run softnic --device connectx5 --pci d8:00.0 --evict all -- true; [ "$status" -eq 2 ]; one_line_error "none demote flush"
+}
+
+@test "a switch out of range, or a missing library, is one line and exit status 2" {
+  run softnic --device connectx5 --pci d8:00.0 --flows 0 -- true; [ "$status" -eq 2 ]; one_line_error "from 1 to 65536"
+  export MPPSDIFF_SOFTNIC_FAULT=tx-bytes
+  run softnic --device connectx5 --pci d8:00.0 -- true; [ "$status" -eq 2 ]; one_line_error "VERIFY=1"
+  unset MPPSDIFF_SOFTNIC_FAULT
+  run "$KIT/reproducers/softnic" --library /nowhere/softnic.so --device connectx5 --pci d8:00.0 -- true
+  [ "$status" -eq 2 ]
+  one_line_error "ninja -C build"
+}
+
+@test "without root it says so" {
+  require_cmd setpriv
+  run setpriv --reuid 65534 --clear-groups bash "$KIT/reproducers/softnic" --library "$LIBRARY" --device connectx5 --pci d8:00.0 -- true
+  [ "$status" -eq 2 ]
+  one_line_error "needs root"
+}
+
+@test "--check agrees with what follows" {
+  run softnic --check
+  [ "$status" -eq 0 ]
+}
+
+@test "the command's exit status comes through, and its signals" {
+  run softnic --device connectx5 --pci d8:00.0 -- bash -c 'exit 37'; [ "$status" -eq 37 ]
+  run softnic --device connectx5 --pci d8:00.0 -- bash -c 'kill -TERM $$'; [ "$status" -eq 143 ]
+  run -127 softnic --device connectx5 --pci d8:00.0 -- /nowhere/command
+}
+
+@test "the command sees its ports and nothing else; the machine sees nothing" {
+  local before after
+  before=$(ip -o link | awk '{ print $2 }'; ls /sys/bus/pci/devices)
+  run softnic --device connectx5vf --pci 00:05.0,0000:82:00.1 -- bash -c 'cd /sys/bus/pci/devices; echo *; cat */device; ip -o link show softnic1'
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "0000:00:05.0 0000:82:00.1" ]
+  [ "${lines[1]}" = 0x1018 ]
+  [[ ${lines[3]} == *"state UP"* ]]
+  after=$(ip -o link | awk '{ print $2 }'; ls /sys/bus/pci/devices)
+  [ "$before" = "$after" ]
+}
+
+@test "two at once do not meet, and a killed one leaves nothing" {
+  local pid
+  softnic --device connectx5 --pci d8:00.0 -- sleep 30 3>&- &
+  pid=$!
+  run softnic --device connectx5 --pci d8:00.0 -- cat /sys/bus/pci/devices/0000:d8:00.0/device
+  [ "$status" -eq 0 ]
+  [ "$output" = 0x1017 ]
+  kill -KILL "$pid"
+  wait "$pid" || true
+  run ip link show softnic0
+  [ "$status" -ne 0 ]
+  [ ! -e /sys/bus/pci/devices/0000:d8:00.0/infiniband/softnic0 ]
+}
+
+# --- the library, through rdma-core's ABI -----------------------------------------
+
+abi() { # LAUNCHER OPTION...: softnic-check passes
+  run softnic --mode inline --pci d8:00.0 "$@" -- "$CHECK"
+  [ "$status" -eq 0 ] || { grep -v '^ok' <<<"$output" >&2; return 1; }
+  [[ $output == *"1..34"* ]]
+  [[ $output != *"not ok"* ]]
+}
+
+@test "rings, completions, hashes, rules, strides and sends as the PRM has them: ConnectX-5" { abi --device connectx5; }
+@test "the same with compressed completions: ConnectX-4 Lx" { abi --device connectx4lx --cqe-comp; }
+@test "the same in verify mode, other flows: ConnectX-5 VF" { abi --device connectx5vf --verify --flows 1000 --seed 99; }
+
+@test "every public call of this machine's libibverbs and libmlx5 is answered or ends by name" {
+  local missing
+  require_cmd nm ldconfig
+  ldconfig -p | grep -q libmlx5.so.1 || skip_or_fail "needs libmlx5: install ibverbs-providers"
+  missing=$(comm -13 \
+    <(nm -D --defined-only "$LIBRARY" | awk '{ print $3 }' | sort -u) \
+    <(for library in libibverbs.so.1 libmlx5.so.1; do
+        nm -D --defined-only "$(ldconfig -p | awk -v l="$library" '$1 == l { print $NF; exit }')"
+      done | grep -v PRIVATE | awk '{ print $3 }' | sed 's/@.*//' | grep -E '^_?(ibv|mlx5dv)_' | sort -u))
+  [ -z "$missing" ] || { printf 'not known to the library:\n%s\n' "$missing" >&2; return 1; }
+}
+
+@test "the library needs neither rdma-core nor DPDK" {
+  require_cmd readelf nm
+  run readelf -d "$LIBRARY"
+  [ "$status" -eq 0 ]
+  [[ $output != *ibverbs* && $output != *mlx5* && $output != *rte_* ]]
+  run nm -D --undefined-only "$LIBRARY"
+  [[ $output != *ibv_* && $output != *mlx5dv_* && $output != *rte_* ]]
+}
+
+# --- the unmodified driver, inline mode ---------------------------------------------
+
+@test "plain queue, vector" { path connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_Fast_Free' -- --rxq=2 --txq=2; }
+@test "plain queue, scalar" { path connectx5 ,rx_vec_en=0 Scalar 'Enhanced_MPW.*' -- --rxq=2 --txq=2 --forward-mode=macswap; }
+@test "striding queue, vector" { path connectx5 ,mprq_en=1,rxqs_min_mprq=1 'MPRQ_Vector_[A-Za-z]+' 'Enhanced_MPW.*' -- --rxq=2 --txq=2; }
+@test "striding queue, scalar" { path connectx5 ,mprq_en=1,rxqs_min_mprq=1,rx_vec_en=0 Multi-Packet_RQ 'Enhanced_MPW.*' -- --rxq=2 --txq=2; }
+@test "compressed completions, plain queue, vector" { path connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW.*' --cqe-comp -- --rxq=2 --txq=2; }
+@test "compressed completions, plain queue, scalar" { path connectx5 ,rx_vec_en=0 Scalar 'Enhanced_MPW.*' --cqe-comp -- --rxq=2 --txq=2; }
+@test "compressed completions, striding queue, vector" { path connectx5 ,mprq_en=1,rxqs_min_mprq=1 'MPRQ_Vector_[A-Za-z]+' 'Enhanced_MPW.*' --cqe-comp -- --rxq=2 --txq=2; }
+@test "compressed completions, striding queue, scalar" { path connectx5 ,mprq_en=1,rxqs_min_mprq=1,rx_vec_en=0 Multi-Packet_RQ 'Enhanced_MPW.*' --cqe-comp -- --rxq=2 --txq=2; }
+@test "one packet a WQE" { path connectx5 ,txq_mpw_en=0 'Vector_[A-Za-z]+' 'No_MPW_\+_Fast_Free' -- --rxq=2 --txq=2 --forward-mode=5tswap; }
+@test "packets inside a multi-packet WQE" { path connectx5 ,txqs_min_inline=0,txq_inline_mpw=128 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_INLINE.*' -- --rxq=2 --txq=2 --forward-mode=macswap; }
+@test "a packet inside its WQE" { path connectx5 ,txqs_min_inline=0,txq_mpw_en=0,txq_inline_max=256 'Vector_[A-Za-z]+' 'No_MPW_\+_INLINE.*' -- --rxq=2 --txq=2; }
+@test "ConnectX-4 Lx: inlined headers" { path connectx4lx "" 'Vector_[A-Za-z]+' 'No_MPW_\+_INLINE.*' -- --rxq=2 --txq=2 --forward-mode=macswap; }
+@test "ConnectX-4 Lx: striding queue of 512 strides" { path connectx4lx ,mprq_en=1,rxqs_min_mprq=1,mprq_log_stride_num=9 'MPRQ_Vector_[A-Za-z]+' '.*INLINE.*' -- --rxq=2 --txq=2 --rxd=4096 --txd=1024; }
+@test "flow rules as verbs give them" { path connectx5 ,dv_flow_en=0 'Vector_[A-Za-z]+' 'Enhanced_MPW.*' -- --rxq=2 --txq=2; }
+@test "sixteen queues" { path connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW.*' -- --rxq=16 --txq=16 --rxd=256 --txd=256; }
+
+@test "drops are the gaps that verify mode sees" {
+  path connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW.*' -- --rxq=2 --txq=2 --rxd=1024 --txd=64 --burst=128
+  [ "$dropped" -gt 1000000 ]
+}
+
+@test "the report's devargs at the report's addresses" {
+  need_forwarder
+  forward connectx5 0000:82:00.0,0000:82:00.1 ,rxqs_min_mprq=8,mprq_en=1 'run 500 0\nquit\n' -- --rxq=8 --txq=8 --txd=1024 --rxd=1024 --burst=64
+  grep -q rx_burst=MPRQ_Vector "$BATS_TEST_TMPDIR/out"
+  [ "$forwarded" -eq "$made" ]
+  forward connectx5vf 00:05.0 ,mprq_en=1,mprq_log_stride_num=6 'run 500 0\nquit\n' -- --rxq=16 --txq=16 --txd=1024 --rxd=1024 --burst=64 --port-topology=chained --forward-mode=macswap
+  grep -q rx_burst=MPRQ_Vector "$BATS_TEST_TMPDIR/out"
+  [ "$forwarded" -eq "$made" ]
+}
+
+@test "the same seed gives the same packets" {
+  need_forwarder
+  local first
+  forward connectx5 d8:00.0,d8:00.1 "" 'run 300 0\nquit\n' --debug --seed 7 -- --rxq=4 --txq=4 --rxd=256 --txd=256
+  first=$(grep -E 'verify|destroy_qp|destroy_wq|opcode' "$BATS_TEST_TMPDIR/err")
+  forward connectx5 d8:00.0,d8:00.1 "" 'run 300 0\nquit\n' --debug --seed 7 -- --rxq=4 --txq=4 --rxd=256 --txd=256
+  [ "$first" = "$(grep -E 'verify|destroy_qp|destroy_wq|opcode' "$BATS_TEST_TMPDIR/err")" ]
+}
+
+# --- damage on purpose ----------------------------------------------------------------
+
+damage() { # FAULT TEXT: the run ends by SIGABRT (134) and the library's last line has TEXT
+  local rc=0
+  need_forwarder
+  export MPPSDIFF_SOFTNIC_FAULT=$1
+  forward connectx5 d8:00.0,d8:00.1 "" 'run 100 0\nquit\n' -- --rxq=2 --txq=2 2>/dev/null || rc=$?
+  [ "$rc" -eq 134 ] || { echo "expected 134, got $rc" >&2; return 1; }
+  grep '^softnic: ' "$BATS_TEST_TMPDIR/err" | tail -1 | grep -qE "$2" || { tail -3 "$BATS_TEST_TMPDIR/err" >&2; return 1; }
+}
+
+@test "a wrong key of a receive buffer is a protection fault" { damage rx-lkey:70 'protection fault: unknown key: port . rx queue . WQE [0-9]+: key 0x[0-9a-f]+ address 0x[0-9a-f]+ length 60'; }
+@test "a wrong address of a receive buffer is a protection fault" { damage rx-address:70 'protection fault: address outside .* rx queue . WQE [0-9]+: .* address 0xdead000'; }
+@test "a wrong key of a packet to send is a protection fault" { damage tx-lkey:70 'protection fault: unknown key: port . tx queue . WQE [0-9]+'; }
+@test "a wrong address of a packet to send is a protection fault" { damage tx-address:70 'protection fault: address outside .* tx queue . WQE [0-9]+: .* address 0xdead000'; }
+@test "a changed byte is seen" { damage tx-bytes:70 'differs at byte 22'; }
+@test "a changed length is seen" { damage tx-length:70 'has 59 bytes, not 60'; }
+@test "a changed order is seen" { damage tx-order:70 'sent twice or out of order'; }
+
+# --- unmodified testpmd, thread mode -----------------------------------------------------
+
+testpmd() { # LAUNCHER-OPTIONS DEVARGS APP-OPTIONS COMMANDS: one session in verify mode
+  local rc=0
+  # shellcheck disable=SC2086 # the first and third argument are lists of options
+  { printf '%b' "$4"; printf 'stop\nquit\n'; } |
+    softnic --verify --device connectx5 --pci d8:00.0,d8:00.1 $1 -- \
+      "$TESTPMD" -l 0,1 --in-memory -m 256 "$DEVICE_FLAG" "d8:00.0$2" "$DEVICE_FLAG" "d8:00.1$2" -- \
+      -i --nb-cores=1 --no-flush-rx --no-lsc-interrupt $3 \
+      >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || rc=$?
+  [ "$rc" -eq 0 ] || { tail -5 "$BATS_TEST_TMPDIR/err" >&2; return "$rc"; }
+}
+
+@test "testpmd forwards, stops, starts, reconfigures, detaches and attaches" {
+  need_testpmd
+  testpmd "" "" "-a --rxq=4 --txq=4 --forward-mode=macswap" \
+    'stop\nport stop all\nport start all\nstart\nstop\nport stop all\nport config all rxq 2\nport config all txq 2\nport start all\nstart\nstop\nport stop 0\nport close 0\ndevice detach 0000:d8:00.0\nport attach 0000:d8:00.0\nport start all\nstart\nstop\n'
+  read_report
+  [ "$forwarded" -gt 0 ]
+  [ "$foreign" -eq 0 ]
+  grep -q 'Device 0000:d8:00.0 is detached' "$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/err"
+  # The port it got back forwards again: the last session counts packets on both.
+  awk '/Accumulated forward statistics/ { getline; received = $2 } END { exit !(received > 0) }' "$BATS_TEST_TMPDIR/out"
+}
+
+# hashes DEVARGS OPTIONS: the RSS hashes of port 0 that testpmd prints, sorted, each once
+hashes() {
+  testpmd "--batch 2 --flows 24 $2" "$1" "--rxq=2 --txq=2 --forward-mode=rxonly --enable-rx-cksum" \
+    'set verbose 1\nport config 0 rss-hash-key ipv4 6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa\nstart\nshow port stats all\nshow port xstats all\nshow port info all\nstop\n'
+  grep -o 'dst=02:00:00:00:01:00.*RSS hash=0x[0-9a-f]*' "$BATS_TEST_TMPDIR/out" | grep -o '0x[0-9a-f]*$' | sort -u
+}
+
+@test "packet type, checksum flags, length and hash of the mbufs are those of the packets" {
+  need_testpmd
+  local vector scalar striding
+  vector=$(hashes "" "")
+  [ "$(wc -l <<<"$vector")" -eq 24 ]
+  grep -q 'length=60 .*hw ptype: L2_ETHER L3_IPV4_EXT_UNKNOWN L4_UDP *- sw ptype: L2_ETHER L3_IPV4 L4_UDP' "$BATS_TEST_TMPDIR/out"
+  # The CRC and the checksums are right, so no packet may lack one of the flags.
+  run ! grep -E '^ *ol_flags: [^t]*$' <(grep -vE 'RSS_HASH.*L4_CKSUM_GOOD.*IP_CKSUM_GOOD|testpmd>' "$BATS_TEST_TMPDIR/out" | grep -E 'ol_flags: .* $')
+  scalar=$(hashes ,rx_vec_en=0 "")
+  striding=$(hashes ,mprq_en=1,rxqs_min_mprq=1 "")
+  [ "$vector" = "$scalar" ]
+  [ "$vector" = "$striding" ]
+}
+
+@test "an indirection table written anew takes effect" {
+  need_testpmd
+  testpmd "" "" "--rxq=2 --txq=2 --forward-mode=rxonly -a" \
+    'stop\nport config 0 rss reta (0,1),(1,1)\nport config 1 rss reta (0,1),(1,1)\nstart\nstop\nstart\nstop\n'
+  # The second session still finds packets of before the change in its rings; the third does not.
+  run grep -c 'Forward Stats for RX Port= 0/Queue= 0' "$BATS_TEST_TMPDIR/out"
+  [ "$output" -eq 2 ]
+  run grep -c 'Forward Stats for RX Port= 0/Queue= 1' "$BATS_TEST_TMPDIR/out"
+  [ "$output" -eq 3 ]
+}
+
+@test "devargs the driver refuses are refused, and nothing hangs" {
+  need_testpmd
+  testpmd "" ,no_such_devarg=1 "" 'show port summary all\n'
+  grep -q 'Number of available ports: 0' "$BATS_TEST_TMPDIR/out"
+  grep -q no_such_devarg "$BATS_TEST_TMPDIR/err"
+}
