@@ -235,6 +235,7 @@ everything() {
     expect objects 3
     expect "objects_$other" 1
     expect objects_none 2
+    expect objects_independent 0
   done
   for pair in "absolute pie" "absolute pic" "pie pic"; do
     read -r one two <<<"$pair"

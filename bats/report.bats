@@ -227,6 +227,13 @@ png_width() {
   has "$result/report.txt" 'Note: gcc: the A/A interval (-8.0 to +8.0 %) is wider than the effect of meson-static-nopic +0.2 %'
 }
 
+@test "a machine that changed its speed: rates that contradict the paired difference are pointed out" {
+  lacks "$(drawn)/report.txt" "speed changed during the run"
+  edit effects.tsv '$1 == "meson-static-nopic" && $2 == "gcc" { $7 = "130.000" } { print }'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" "Note: gcc: the machine's speed changed during the run. Comparing rates of whole runs would give meson-static-nopic +30.2 % instead of +0.2 %"
+}
+
 @test "no A/A pair, no hugepages, drops and warnings of the run are warned of" {
   edit effects.tsv 'NR > 1 { $14 = $15 = "-" } { print }'
   edit slices.tsv 'NR == 2 { $12 = 7 } { print }'

@@ -276,7 +276,7 @@ pages() {
 @test "a driver that falls back to other burst functions fails the run" {
   "$KIT/reproducers/softnic" --check || skip_or_fail "the software NIC cannot run here; see the line above"
   kit_copy
-  echo 'rx_burst = Vector_of_nobody' >>"$copy/scenarios/software/scenario.conf"
+  sed -i 's/^rx_burst.*/rx_burst = Vector_of_nobody/' "$copy/scenarios/software/scenario.conf"
   run "$copy/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2 --device software
   [ "$status" -eq 1 ]
   [[ "$output" == *"the driver chose the rx burst function "*"Vector_of_nobody"* ]]

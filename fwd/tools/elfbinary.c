@@ -308,6 +308,7 @@ read_kept_relocs(struct binary *b, size_t index)
 	size_t n, at;
 
 	elffile_section(&b->e, index, &rela_shdr);
+	/* loaded ones are the dynamic linker's; older linkers name the PLT as what they apply to */
 	if (rela_shdr.sh_type != SHT_RELA || (rela_shdr.sh_flags & SHF_ALLOC) != 0)
 		return;
 	scn = elffile_section(&b->e, rela_shdr.sh_info, &shdr);

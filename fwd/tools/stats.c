@@ -267,28 +267,33 @@ note_level(struct text *t, const struct comparison *c)
 			c->ratio.n_borrowed_layouts, c->ratio.n_layouts);
 }
 
+/* The A/A floor. One pair of starts tells their difference, not how starts spread. */
 static void
 note_aa(struct text *t, const struct comparison *c)
 {
 	const struct estimate *aa = &c->aa;
+	double floor;
 
 	if (aa->n_units == 0) {
 		remark(t, "no A/A pair: the noise floor is not known");
 		return;
 	}
-	if (c->is_baseline && aa->level != LEVEL_NONE && !excludes_one(aa))
-		remark(t, "A/A %+.2f %% (%+.2f to %+.2f %%) from %zu pair%s of starts",
-			percent(aa->value), percent(aa->low), percent(aa->high), aa->n_units,
-			aa->n_units > 1 ? "s" : "");
-	if (excludes_one(aa))
+	if (aa->level < LEVEL_EPOCHS)
+		remark(t, "A/A %+.2f %% from one pair of starts: its interval holds rounds only",
+			percent(aa->value));
+	else if (excludes_one(aa))
 		remark(t,
 			"A/A excludes 1: two starts of the baseline itself differ by %+.2f %% "
 			"(%+.2f to %+.2f %%)",
 			percent(aa->value), percent(aa->low), percent(aa->high));
-	if (!c->is_baseline && aa->level != LEVEL_NONE && c->ratio.n_units > 0 &&
-		fabs(c->ratio.value) < (aa->high - aa->low) / 2 && c->verdict != SAME)
-		remark(t, "the A/A floor of %.2f %% is wider than the effect",
-			50 * (exp(aa->high) - exp(aa->low)));
+	else if (c->is_baseline)
+		remark(t, "A/A %+.2f %% (%+.2f to %+.2f %%) from %zu pairs of starts",
+			percent(aa->value), percent(aa->low), percent(aa->high), aa->n_units);
+	if (c->is_baseline || c->ratio.n_units == 0 || c->verdict == SAME)
+		return;
+	floor = aa->level < LEVEL_EPOCHS ? fabs(aa->value) : (aa->high - aa->low) / 2;
+	if (fabs(c->ratio.value) < floor)
+		remark(t, "the A/A floor of %.2f %% is wider than the effect", percent(floor));
 }
 
 /* Says in words where the binary as built and the layouts disagree. */

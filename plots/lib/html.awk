@@ -139,7 +139,7 @@ function cell(s) { put("<td>" html(s) "</td>") }
 
 function write_result(    r, e, n, list) {
   table_open("Results", key_heads() "|verdict|#difference %|#95 % interval|#cycles/packet|#Mpps", \
-    "Cycles per packet against " baseline " of the same compiler; plus is slower. Slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it.")
+    "Cycles per packet against " baseline " of the same compiler; plus is slower. Slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it. Rates are of the whole run and move with the machine; the difference is taken within rounds.")
   for (r = 1; r <= rows; r++) {
     e = row_effect[r]
     row_begin(r)

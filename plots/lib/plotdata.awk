@@ -213,7 +213,7 @@ function rates(    r, g, e, u, k, file, ufile, hfile, longest, at, low, high) {
   layout_file("mpps", bottom_y[groups], longest)
   range_file("mpps", s_low, s_high, 0)
   words("mpps", "How many packets per second does each build forward?", \
-    "Medians, and the 95 % interval of the difference to " title_baseline() ". Dots: every process start. The axis does not start at 0.", "One row a build; the figures stand in the table of results.")
+    "Medians, and the 95 % interval of the difference to " title_baseline() ". Dots: every process start. Rates move with the machine; the difference is taken within rounds, and has its own chart. The axis does not start at 0.", "One row a build; the figures stand in the table of results.")
 }
 
 # --- layouts ---------------------------------------------------------------------------------

@@ -316,6 +316,7 @@ function said(word,    i) {
 
 function find_warnings(    g, i, s) {
   for (g = 1; g <= groups; g++) warn_aa(g)
+  for (g = 1; g <= groups; g++) remark_rates(g)
   if (failures)
     warn((failures == 1 ? "One variant was" : failures " variants were") " not measured: " failed_names() ". The reasons stand below the table.")
   if (invalid_slices) {
@@ -378,6 +379,21 @@ function warn_aa(g,    r, e, half, size, weak, idle, s) {
     warn(s weak (index(weak, ",") ? ", so these verdicts are" : ", so this verdict is") " weak; more epochs narrow it.")
   }
   if (idle != "") remark(s idle ": too small to be told from noise here.")
+}
+
+# remark_rates(g): cycles per packet of whole runs say something else than the paired difference.
+function remark_rates(g,    r, e, base, quotient, s) {
+  for (r = 1; r <= rows; r++) {
+    e = row_effect[r]
+    if (row_group[r] != g || !e || !known(EFFECT[e, "cycles_per_packet"])) continue
+    if (row_variant[r] == baseline) base = EFFECT[e, "cycles_per_packet"]
+    if (!base || !is_compared(r)) continue
+    quotient = EFFECT[e, "cycles_per_packet"] / base
+    if (quotient < EFFECT[e, "ratio_low"] - margin / 100 || quotient > EFFECT[e, "ratio_high"] + margin / 100)
+      s = s (s == "" ? "" : ", ") row_variant[r] " " hard(signed(percent_of(quotient), 1) " %") " instead of " hard(difference(e) " %")
+  }
+  if (s != "")
+    remark(group_label[g] ": the machine's speed changed during the run. Comparing rates of whole runs would give " s "; the difference is taken within rounds.")
 }
 
 function warn_drops(i,    j, packets) {

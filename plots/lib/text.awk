@@ -222,7 +222,7 @@ function write_results(    g, r, e) {
       four_digits(EFFECT[e, "mpps"]) "\t" (is_compared(r) ? difference(e) "\t" interval(e) : "\t") "\t" EFFECT[e, "verdict"])
   }
   table_write()
-  para("", "", "diff.: cycles per packet against " baseline ", same compiler; plus is slower. slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it.")
+  para("", "", "diff.: cycles per packet against " baseline ", same compiler; plus is slower. slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it. Rates are of the whole run and move with the machine; the difference is taken within rounds.")
   write_notes()
   if (!drop_rows && measured) out("Packets dropped at transmit: none.")
 }
