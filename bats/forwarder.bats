@@ -302,8 +302,10 @@ TABLE
     pseudo=${hex:52:16}0011001a
     [ "$(internet_checksum "$pseudo${hex:68:52}")" = ffff ]
   done
-  # Four rings start with four different flows.
-  [ "$(sed -n 's/^frame .*hex=.\{52\}\(.\{24\}\).*/\1/p' <<<"$output" | sort -u | wc -l)" -eq 4 ]
+  # Four rings start with four different flows: sources, destinations and ports.
+  [ "$(sed -n 's/^frame .*hex=.\{52\}\(.\{8\}\).*/\1/p' <<<"$output" | sort -u | wc -l)" -eq 4 ]
+  [ "$(sed -n 's/^frame .*hex=.\{60\}\(.\{8\}\).*/\1/p' <<<"$output" | sort -u | wc -l)" -eq 4 ]
+  [ "$(sed -n 's/^frame .*hex=.\{68\}\(.\{8\}\).*/\1/p' <<<"$output" | sort -u | wc -l)" -eq 4 ]
 }
 
 @test "forwarder: packets are conserved, and counted as the iterations say" {

@@ -244,6 +244,7 @@ abi() { # LAUNCHER OPTION...: softnic-check passes
 
 damage() { # FAULT TEXT: the run ends by SIGABRT (134) and the library's last line has TEXT
   local rc=0
+  : >"$BATS_TEST_TMPDIR/out" # of an earlier session: say must not see it
   need_forwarder
   export MPPSDIFF_SOFTNIC_FAULT=$1
   forward connectx5 d8:00.0,d8:00.1 "" 'run 100 0\nquit\n' -- --rxq=2 --txq=2 2>/dev/null || rc=$?
@@ -261,10 +262,25 @@ damage() { # FAULT TEXT: the run ends by SIGABRT (134) and the library's last li
 
 # --- unmodified testpmd, thread mode -----------------------------------------------------
 
-testpmd() { # LAUNCHER-OPTIONS DEVARGS APP-OPTIONS COMMANDS: one session in verify mode
+say() { # COMMANDS [WAIT...]: types them into testpmd: once it is up, with pauses in between
+  local line i
+  for ((i = 0; i < 300; i++)); do
+    grep -q 'testpmd>' "$BATS_TEST_TMPDIR/out" 2>/dev/null && break
+    sleep 0.1
+  done
+  while read -r line; do
+    printf '%s\n' "$line"
+    sleep 0.3
+  done < <(printf '%b' "$1")
+  shift
+  "$@"
+  printf 'stop\nquit\n'
+}
+
+testpmd() { # LAUNCHER-OPTIONS DEVARGS APP-OPTIONS COMMANDS [WAIT...]: a session in verify mode, WAIT before its end
   local rc=0
   # shellcheck disable=SC2086 # the first and third argument are lists of options
-  { printf '%b' "$4"; printf 'stop\nquit\n'; } |
+  say "${@:4}" |
     softnic --verify --device connectx5 --pci d8:00.0,d8:00.1 $1 -- \
       "$TESTPMD" -l 0,1 --in-memory -m 256 "$DEVICE_FLAG" "d8:00.0$2" "$DEVICE_FLAG" "d8:00.1$2" -- \
       -i --nb-cores=1 --no-flush-rx --no-lsc-interrupt $3 \
@@ -284,11 +300,23 @@ testpmd() { # LAUNCHER-OPTIONS DEVARGS APP-OPTIONS COMMANDS: one session in veri
   awk '/Accumulated forward statistics/ { getline; received = $2 } END { exit !(received > 0) }' "$BATS_TEST_TMPDIR/out"
 }
 
+printed_hashes() { # the RSS hashes of port 0 in testpmd's output, each once
+  grep -o 'dst=02:00:00:00:01:00.*RSS hash=0x[0-9a-f]*' "$BATS_TEST_TMPDIR/out" | grep -o '0x[0-9a-f]*$' | sort -u
+}
+
+seen() { # COUNT: waits until testpmd has printed that many, half a minute at most
+  local i
+  for ((i = 0; i < 150; i++)); do
+    [ "$(printed_hashes | wc -l)" -lt "$1" ] || return 0
+    sleep 0.2
+  done
+}
+
 # hashes DEVARGS OPTIONS: the RSS hashes of port 0 that testpmd prints, sorted, each once
 hashes() {
   testpmd "--batch 2 --flows 24 $2" "$1" "--rxq=2 --txq=2 --forward-mode=rxonly --enable-rx-cksum" \
-    'set verbose 1\nport config 0 rss-hash-key ipv4 6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa\nstart\nshow port stats all\nshow port xstats all\nshow port info all\nstop\n'
-  grep -o 'dst=02:00:00:00:01:00.*RSS hash=0x[0-9a-f]*' "$BATS_TEST_TMPDIR/out" | grep -o '0x[0-9a-f]*$' | sort -u
+    'set verbose 1\nport config 0 rss-hash-key ipv4 6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa\nstart\n' seen 24
+  printed_hashes
 }
 
 @test "packet type, checksum flags, length and hash of the mbufs are those of the packets" {
