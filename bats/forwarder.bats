@@ -273,7 +273,7 @@ TABLE
   [ $((after - before)) -le 2 ]
   before=$(awk '{ print $14 + $15 }' "/proc/$pid/task/$pid/stat")
   ticks=$(awk '{ print $14 + $15 }' "/proc/$pid/stat")
-  echo 'run 10000000' >&"${FORWARDER[1]}"
+  echo 'run 2000000' >&"${FORWARDER[1]}"
   read -r -t 120 -u "${FORWARDER[0]}" _
   after=$(awk '{ print $14 + $15 }' "/proc/$pid/task/$pid/stat")
   ticks=$(($(awk '{ print $14 + $15 }' "/proc/$pid/stat") - ticks))
