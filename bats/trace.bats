@@ -367,7 +367,7 @@ CODE
 
 # forever ARGUMENT...: starts ./speaker that runs until SIGTERM; its pid is in $pid.
 forever() {
-  ./speaker --forever "$@" 3>&- &
+  ./speaker "$@" --forever 3>&- &
   pid=$!
   echo $pid >pid
   until grep -q usleep <(cat "/proc/$pid/syscall" 2>/dev/null; echo usleep); do sleep 0.1; done
