@@ -10,6 +10,11 @@ load helpers
 setup_file() {
   FWD=${MPPSDIFF_FORWARDER:-$(forwarder_path)}
   export FWD
+  hugepages_lend 400
+}
+
+teardown_file() {
+  hugepages_return
 }
 
 setup() {

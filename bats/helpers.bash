@@ -56,3 +56,17 @@ has_hugepages() {
   free=$(awk '/^HugePages_Free/ { print $2 }' /proc/meminfo)
   [ "$((free * 2))" -ge "$1" ]
 }
+
+# hugepages_lend MB, in setup_file: makes that much free for the tests of the file, if root and possible.
+hugepages_lend() {
+  local pool=/proc/sys/vm/nr_hugepages
+  [ "$(id -u)" -eq 0 ] || return 0
+  has_hugepages "$1" && return 0
+  cat "$pool" >"$BATS_FILE_TMPDIR/nr_hugepages"
+  echo $(($(cat "$pool") + $1 / 2)) >"$pool" || true
+}
+
+# hugepages_return, in teardown_file: the pool is as it was.
+hugepages_return() {
+  [ ! -f "$BATS_FILE_TMPDIR/nr_hugepages" ] || cat "$BATS_FILE_TMPDIR/nr_hugepages" >/proc/sys/vm/nr_hugepages
+}

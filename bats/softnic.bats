@@ -8,6 +8,18 @@ load helpers
 setup_file() {
   export LIBRARY=${MPPSDIFF_SOFTNIC_LIBRARY:-$KIT/build/fwd/softnic/softnic.so}
   export CHECK=${MPPSDIFF_SOFTNIC_CHECK:-$KIT/build/fwd/softnic/softnic-check}
+  hugepages_lend 1200
+  # Where namespaces are refused (a chroot, some containers) only the refusals can be tested.
+  export NO_NAMESPACES=
+  [ "$(id -u)" -ne 0 ] || NO_NAMESPACES=$("$KIT/reproducers/softnic" --library "$LIBRARY" --check 2>&1 | grep -o 'needs namespaces.*' || true)
+}
+
+teardown_file() {
+  hugepages_return
+}
+
+need_namespaces() {
+  [ -z "$NO_NAMESPACES" ] || skip_or_fail "$NO_NAMESPACES"
 }
 
 setup() {
@@ -21,12 +33,14 @@ softnic() { # ARGUMENT...: the launcher with the library under test
 }
 
 need_forwarder() { # sets FORWARDER, a forwarder with the mlx5 driver
+  need_namespaces
   FORWARDER=${MPPSDIFF_FORWARDER:-}
   [ -n "$FORWARDER" ] || FORWARDER=$(forwarder_path) || skip_or_fail "needs a forwarder: reproducers/build"
   has_hugepages 300 || skip_or_fail "needs 150 free hugepages of 2 MB: sysctl vm.nr_hugepages"
 }
 
 need_testpmd() { # sets TESTPMD and DEVICE_FLAG
+  need_namespaces
   TESTPMD=${MPPSDIFF_TESTPMD:-$(command -v dpdk-testpmd || true)}
   [ -n "$TESTPMD" ] || skip_or_fail "needs dpdk-testpmd: install the package dpdk, or set MPPSDIFF_TESTPMD"
   has_hugepages 300 || skip_or_fail "needs 150 free hugepages of 2 MB: sysctl vm.nr_hugepages"
@@ -111,6 +125,7 @@ path() {
 }
 
 @test "a switch out of range, or a missing library, is one line and exit status 2" {
+  need_namespaces
   run softnic --device connectx5 --pci d8:00.0 --flows 0 -- true; [ "$status" -eq 2 ]; one_line_error "from 1 to 65536"
   export MPPSDIFF_SOFTNIC_FAULT=tx-bytes
   run softnic --device connectx5 --pci d8:00.0 -- true; [ "$status" -eq 2 ]; one_line_error "VERIFY=1"
@@ -128,17 +143,20 @@ path() {
 }
 
 @test "--check agrees with what follows" {
+  need_namespaces
   run softnic --check
   [ "$status" -eq 0 ]
 }
 
 @test "the command's exit status comes through, and its signals" {
+  need_namespaces
   run softnic --device connectx5 --pci d8:00.0 -- bash -c 'exit 37'; [ "$status" -eq 37 ]
   run softnic --device connectx5 --pci d8:00.0 -- bash -c 'kill -TERM $$'; [ "$status" -eq 143 ]
   run -127 softnic --device connectx5 --pci d8:00.0 -- /nowhere/command
 }
 
 @test "the command sees its ports and nothing else; the machine sees nothing" {
+  need_namespaces
   local before after
   before=$(ip -o link | awk '{ print $2 }'; ls /sys/bus/pci/devices)
   run softnic --device connectx5vf --pci 00:05.0,0000:82:00.1 -- bash -c 'cd /sys/bus/pci/devices; echo *; cat */device; ip -o link show softnic1'
@@ -151,6 +169,7 @@ path() {
 }
 
 @test "two at once do not meet, and a killed one leaves nothing" {
+  need_namespaces
   local pid
   softnic --device connectx5 --pci d8:00.0 -- sleep 30 3>&- &
   pid=$!
@@ -167,6 +186,7 @@ path() {
 # --- the library, through rdma-core's ABI -----------------------------------------
 
 abi() { # LAUNCHER OPTION...: softnic-check passes
+  need_namespaces
   run softnic --mode inline --pci d8:00.0 "$@" -- "$CHECK"
   [ "$status" -eq 0 ] || { grep -v '^ok' <<<"$output" >&2; return 1; }
   [[ $output == *"1..34"* ]]
