@@ -20,7 +20,8 @@ teardown_file() {
 setup() {
   # The first CPU this process may use; every lcore of a test runs there.
   cpu=$(awk '/^Cpus_allowed_list/ { split($2, list, /[-,]/); print list[1] }' /proc/self/status)
-  eal=(--lcores="0@$cpu" --no-huge -m 256 --no-shconf --no-telemetry --no-pci)
+  eal=(--lcores="0@$cpu" --no-huge -m 256 --no-shconf --no-pci)
+  case $("$FWD" --version) in *'DPDK 18.'*) ;; *) eal+=(--no-telemetry) ;; esac
   null=(--vdev=net_null0 --vdev=net_null1)
   log=$BATS_TEST_TMPDIR/log
 }
@@ -212,7 +213,7 @@ TABLE
 }
 
 @test "forwarder: too little memory is status 1 and says how much it takes" {
-  eal=(--lcores="0@$cpu" --no-huge -m 16 --no-shconf --no-telemetry --no-pci)
+  eal=(--lcores="0@$cpu" --no-huge -m 16 --no-shconf --no-pci)
   run talk 'quit\n' --ring-ports=2 --rxd=4096
   [ "$status" -eq 1 ]
   [ -z "$output" ]
@@ -220,15 +221,16 @@ TABLE
 }
 
 @test "forwarder: a socket that does not exist is replaced with a warning" {
-  run talk 'run 1\n' --ring-ports=2 --socket-num=31
+  [ ! -e /sys/devices/system/node/node2 ] || skip_or_fail "needs a machine with at most two sockets"
+  run talk 'run 1\n' --ring-ports=2 --socket-num=3
   [ "$status" -eq 0 ]
   [ "$(value packets "${lines[1]}")" -eq 64 ]
-  grep -q '^mppsdiff: socket 31 for port 0 does not exist; socket 0 is used' "$log"
+  [ "$(grep -c '^mppsdiff: socket 3 for port 0 does not exist; socket 0 is used' "$log")" -eq 1 ]
   # The report's form, and testpmd's, win over --socket-num.
-  for form in 0,30,1,0 '(0,30),(1,0)'; do
-    run talk 'run 1\n' --ring-ports=2 --socket-num=31 --port-numa-config="$form"
+  for form in 0,2,1,0 '(0,2),(1,0)'; do
+    run talk 'run 1\n' --ring-ports=2 --socket-num=3 --port-numa-config="$form"
     [ "$status" -eq 0 ]
-    grep -q '^mppsdiff: socket 30 for port 0 does not exist; socket 0 is used' "$log"
+    grep -q '^mppsdiff: socket 2 for port 0 does not exist; socket 0 is used' "$log"
     if grep -q 'for port 1' "$log"; then false; fi
   done
 }
@@ -278,7 +280,7 @@ TABLE
   [ $((after - before)) -le 2 ]
   before=$(awk '{ print $14 + $15 }' "/proc/$pid/task/$pid/stat")
   ticks=$(awk '{ print $14 + $15 }' "/proc/$pid/stat")
-  echo 'run 2000000' >&"${FORWARDER[1]}"
+  echo 'run 5000000' >&"${FORWARDER[1]}"
   read -r -t 120 -u "${FORWARDER[0]}" _
   after=$(awk '{ print $14 + $15 }' "/proc/$pid/task/$pid/stat")
   ticks=$(($(awk '{ print $14 + $15 }' "/proc/$pid/stat") - ticks))
@@ -513,7 +515,7 @@ TABLE
   has_hugepages 200 || skip_or_fail "needs 200 MB of free 2 MB hugepages: sysctl vm.nr_hugepages=512"
   local -a device
   lcores 9
-  eal=("${eal[0]}" --in-memory --socket-limit=200 --no-telemetry --no-pci)
+  eal=("${eal[0]}" --in-memory --socket-limit=200 --no-pci)
   for device in net_null ring; do
     if [ "$device" = ring ]; then device=(--ring-ports=2); else
       eal+=("${null[@]}")
@@ -523,7 +525,7 @@ TABLE
       --rxq=16 --txq=16 --nb-cores=8
     [ "$status" -eq 0 ] || { cat "$log"; false; }
     [ "$(value lcores "${lines[0]}")" -eq 8 ]
-    eal=("${eal[@]:0:5}")
+    eal=("${eal[@]:0:4}")
   done
 }
 
@@ -619,8 +621,7 @@ SOURCE
     [ "$status" -eq 0 ]
     [[ $output == *"Press enter to exit"*"Forward statistics for port 0"*"Accumulated"*"Done."* ]]
     for signal in INT TERM; do
-      # Emptied here, not by the program: the loop below must not count what the last one wrote.
-      : >"$BATS_TEST_TMPDIR/out"
+      : >"$BATS_TEST_TMPDIR/out" # not the counters of the one before
       "$FWD" "${eal[@]}" -- --ring-ports=2 --stats-period=1 </dev/null >"$BATS_TEST_TMPDIR/out" 2>"$log" 3>&- &
       pid=$!
       for _ in {1..300}; do

@@ -125,8 +125,10 @@ struct fwd_lcore {
 	uint64_t dropped;    /* dropped in the timed iterations */
 };
 
-/* The software NIC's step, found in a preloaded library: the device sends what was posted
- * on Tx queue QUEUE of PORT and makes up to PACKETS packets ready on that Rx queue. */
+/*
+ * The software NIC's step, found in a preloaded library: the device sends what was posted on Tx
+ * queue QUEUE of PORT and makes up to PACKETS packets ready on that Rx queue.
+ */
 typedef unsigned int fwd_step_fn(unsigned int port, unsigned int queue, unsigned int packets);
 
 struct fwd_app {

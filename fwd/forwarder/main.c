@@ -3,6 +3,9 @@
  * The forwarder: forwards packets between DPDK ports like testpmd, linked once per variant against
  * that variant's DPDK. `forwarder --help` tells how to use it.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* on_exit */
+#endif
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +76,35 @@ take_stdout(void)
 		return NULL;
 	}
 	return out;
+}
+
+/* An EAL since 25.11 ends the process itself when it dislikes its command line, with any status. */
+static void
+on_eal_exit(int status, void *starting)
+{
+	if (status == 0 || !*(const bool *)starting)
+		return;
+	fwd_error("the EAL does not start; see the lines above");
+	_exit(FWD_FAILED);
+}
+
+static int
+start_eal(int argc, char **argv)
+{
+	static bool starting = true;
+
+	if (on_exit(on_eal_exit, &starting) != 0) {
+		fwd_error("no memory for an exit function");
+		return FWD_FAILED;
+	}
+	if (rte_eal_init(argc, argv) < 0) {
+		starting = false;
+		fwd_error(
+			"the EAL does not start: %s; see the lines above", rte_strerror(rte_errno));
+		return FWD_FAILED;
+	}
+	starting = false;
+	return FWD_OK;
 }
 
 /* How many lcores can forward, and whether --nb-cores fits. */
@@ -159,11 +191,9 @@ main(int argc, char **argv)
 		fwd_error("output cannot be set up: %s", strerror(errno));
 		return FWD_FAILED;
 	}
-	if (rte_eal_init(separator, argv) < 0) {
-		fwd_error(
-			"the EAL does not start: %s; see the lines above", rte_strerror(rte_errno));
-		return FWD_FAILED;
-	}
+	ret = start_eal(separator, argv);
+	if (ret != FWD_OK)
+		return ret;
 	ret = run(&app, out);
 	fwd_streams_free(&app);
 	fwd_ports_stop(&app);

@@ -39,11 +39,12 @@ first_socket(void)
 /*
  * The socket for the memory of the port at INDEX: the port's own option, then the common one, then
  * where the device is (device_socket, negative: nowhere), then the first. A socket that was asked
- * for and does not exist is replaced with a warning.
+ * for and does not exist is replaced with a warning, once a port.
  */
 uint32_t
 fwd_port_socket(const struct fwd_options *opt, unsigned int index, int device_socket)
 {
+	static bool warned[RTE_MAX_ETHPORTS];
 	uint32_t asked = opt->port_socket[index];
 
 	if (asked == FWD_SOCKET_UNSET)
@@ -55,8 +56,10 @@ fwd_port_socket(const struct fwd_options *opt, unsigned int index, int device_so
 	}
 	if (socket_exists(asked))
 		return asked;
-	fwd_error("socket %u for port %u does not exist; socket %u is used", asked, index,
-		first_socket());
+	if (!warned[index])
+		fwd_error("socket %u for port %u does not exist; socket %u is used", asked, index,
+			first_socket());
+	warned[index] = true;
 	return first_socket();
 }
 
