@@ -17,7 +17,7 @@ script() {
 # Bash starts plain background jobs with SIGINT ignored, which a script cannot undo.
 start() {
   : >out
-  env --default-signal=INT setsid ./script >out 2>&1 3>&- &
+  env --default-signal setsid ./script >out 2>&1 3>&- &
   pid=$!
 }
 
@@ -33,8 +33,9 @@ wait_for() {
   return 1
 }
 
-# ended: waits for the process of start; its exit status in $status.
+# ended: waits a minute at most for the process of start; its exit status in $status.
 ended() {
+  gone "$pid"
   status=0
   wait "$pid" || status=$?
 }

@@ -622,7 +622,7 @@ END
 # interrupted SIGNAL: the script gets it while it unpacks; its status in $status.
 interrupted() {
   rm -f unpacking
-  PATH=$PWD/slow:$PATH env --default-signal=INT setsid "$tool" --dpdk a.tar.xz >out 2>&1 3>&- &
+  PATH=$PWD/slow:$PATH env --default-signal setsid "$tool" --dpdk a.tar.xz >out 2>&1 3>&- &
   local pid=$! tries
   for ((tries = 0; tries < 1200; tries++)); do
     [ ! -s unpacking ] || break

@@ -423,7 +423,7 @@ ends_well() {
   speaker
   for signal in INT TERM KILL; do
     # a shell that is not interactive has its background jobs ignore SIGINT: env gives it back
-    env --default-signal=INT "$trace" --timeout 60 --out folded.tsv sh -c 'echo $$ >child; exec ./speaker --forever' 2>said 3>&- &
+    env --default-signal "$trace" --timeout 60 --out folded.tsv sh -c 'echo $$ >child; exec ./speaker --forever' 2>said 3>&- &
     tracer=$!
     until [ -s child ]; do sleep 0.1; done
     sleep 0.5

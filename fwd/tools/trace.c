@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,6 +32,9 @@ static const char usage_text[] =
 	"                     counted apart: the software NIC\n"
 	"  --begin=FUNCTION   of the program itself, where a region begins\n"
 	"                     (default fwd_timed_begin)\n"
+	"  --cpu=N            step on this CPU: tracer and traced thread on one CPU need not\n"
+	"                     wake each other across two (default: the CPU the thread is\n"
+	"                     bound to, if it is one)\n"
 	"  --end=FUNCTION     where it ends (default fwd_timed_end); 'return' stands for the\n"
 	"                     return of the beginning function\n"
 	"  --help             this text\n"
@@ -64,6 +68,7 @@ enum {
 	OPT_ADDRESSES,
 	OPT_APART,
 	OPT_BEGIN,
+	OPT_CPU,
 	OPT_END_AT,
 	OPT_HELP,
 	OPT_MAP,
@@ -81,6 +86,7 @@ static const struct opt option_table[] = {
 	{"addresses", true, OPT_ADDRESSES},
 	{"apart", true, OPT_APART},
 	{"begin", true, OPT_BEGIN},
+	{"cpu", true, OPT_CPU},
 	{"end", true, OPT_END_AT},
 	{"help", false, OPT_HELP},
 	{"map", true, OPT_MAP},
@@ -103,8 +109,9 @@ struct options {
 	char **argv;
 	uint64_t packets, regions, skip, stop_at;
 	unsigned int timeout_s;
+	unsigned int cpu;
 	pid_t pid;
-	bool has_packets;
+	bool has_packets, has_cpu;
 };
 
 /* One instruction that was executed. */
@@ -133,6 +140,8 @@ struct trace {
 	uint64_t steps;	  /* single steps */
 	uint64_t skipped; /* regions not traced */
 	uint64_t regions; /* traced */
+	pid_t moved;	  /* thread that steps on another CPU than its own, 0 if none does */
+	cpu_set_t home;	  /* where it belongs */
 	int input;	  /* end of the pipe to its stdin, 0 if closed */
 	int output;	  /* what the program writes to stdout, in memory */
 	struct outfile functions, addresses, sums;
@@ -224,9 +233,42 @@ take_back(struct trace *tr)
 
 /* --- regions -------------------------------------------------------------- */
 
+/*
+ * Brings tracer and thread onto one CPU: a step is two context switches, and waking the other one
+ * across CPUs costs several times as much. Where the kernel refuses, it only takes longer.
+ */
+static void
+share_cpu(struct trace *tr, pid_t tid)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(tid, sizeof(set), &set) != 0)
+		return;
+	if (tr->opt.has_cpu) {
+		tr->home = set;
+		CPU_ZERO(&set);
+		CPU_SET(tr->opt.cpu, &set);
+		if (sched_setaffinity(tid, sizeof(set), &set) != 0)
+			return;
+		tr->moved = tid;
+	}
+	if (CPU_COUNT(&set) == 1 && sched_setaffinity(0, sizeof(set), &set) != 0)
+		return;
+}
+
+static void
+give_back_cpu(struct trace *tr)
+{
+	/* a thread that has ended by now needs none */
+	if (tr->moved != 0 && sched_setaffinity(tr->moved, sizeof(tr->home), &tr->home) != 0)
+		tr->moved = 0;
+	tr->moved = 0;
+}
+
 static _Noreturn void
 give_up(struct trace *tr, const char *what)
 {
+	give_back_cpu(tr);
 	tracee_stop(&tr->tracee);
 	die(EXIT_FAIL, "%s", what);
 }
@@ -282,6 +324,7 @@ trace_region(struct trace *tr, pid_t tid)
 		sizeof(frame.back))
 		give_up(tr, "the stack cannot be read");
 	tr->last = tr->room;
+	share_cpu(tr, tid);
 	while (!at_end(tr, &frame, &regs)) {
 		if (tr->steps++ >= tr->opt.stop_at)
 			give_up_far(tr, regs.rip);
@@ -293,6 +336,7 @@ trace_region(struct trace *tr, pid_t tid)
 			give_up_step(tr, step);
 		tracee_regs(&tr->tracee, tid, &regs);
 	}
+	give_back_cpu(tr);
 	tr->regions++;
 }
 
@@ -705,6 +749,10 @@ set_option(struct options *opt, int id, const char *value)
 		break;
 	case OPT_SKIP:
 		opt->skip = opt_u64("skip", value, 0, UINT64_MAX);
+		break;
+	case OPT_CPU:
+		opt->cpu = (unsigned int)opt_u64("cpu", value, 0, CPU_SETSIZE - 1);
+		opt->has_cpu = true;
 		break;
 	case OPT_STOP_AT:
 		opt->stop_at = opt_u64("stop-at", value, 1, UINT64_MAX);
