@@ -31,7 +31,9 @@ unknown argument|--nonsense
 unknown linker|--build $dir --linker link.exe
 --take takes|--build $dir --take rte_net_ring
 no library 'rte_nosuch'|--build $dir --take rte_nosuch=$dir
-no drivers/librte_net_ring.a|--build $dir --take rte_net_ring=/nonexistent
+no finished build there|--build $dir --take rte_net_ring=/nonexistent
+no object 'rte_net_ring/nosuch.o'|--build $dir --take rte_net_ring/nosuch.o=$dir
+unknown link mode|--build $dir --link-as static
 CASES
 }
 

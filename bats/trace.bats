@@ -67,7 +67,7 @@ shared() {
 
 @test "help: names every option, and goes to stdout" {
   traced --help
-  for text in --addresses --apart --begin --end --help --map --out --packets --pid --regions --send \
+  for text in --addresses --apart --begin --cpu --end --help --map --out --packets --pid --regions --send \
     --skip --stop-at --timeout "exit status" example; do
     [[ "$output" == *"$text"* ]]
   done

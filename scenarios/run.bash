@@ -50,6 +50,8 @@ Build DPDK's variants, forward packets through each, and report the difference.
   --half-width=P      stop early when every interval is narrower than +-P percent (default: never)
   --help              this text
   --layouts=N         seeded link orders of each variant, 0 to 100 (default 8, quick 4)
+  --localise          also say which library, object file and function carries each difference, in
+                      instructions per packet (exact) and in cycles (over layouts)
   --linker=NAME       bfd, gold, lld or mold for the binaries as built (default: the compiler's)
   --margin=PERCENT    differences within it are called the same (default 1)
   --no-huge           forward without hugepages; the report says so
@@ -72,7 +74,7 @@ USAGE
 
 parse_options() {
   baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' gate='' half_width=0 layouts='' linker=''
-  margin=1 huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 variants=''
+  localise=no margin=1 huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 variants=''
   given=("$@")
   while [ $# -gt 0 ]; do
     if [[ $1 == --*=* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
@@ -87,6 +89,7 @@ parse_options() {
       --help) usage; exit 0 ;;
       --layouts) need_value "$@"; layouts=$2; shift 2 ;;
       --linker) need_value "$@"; linker=$2; shift 2 ;;
+      --localise) localise=yes; shift ;;
       --margin) need_value "$@"; margin=${2%\%}; shift 2 ;;
       --no-huge) huge=no; shift ;;
       --offline) offline=yes; shift ;;
@@ -186,7 +189,7 @@ get_source() {
 build_all() {
   local variant cc status done_now=0
   local total=$((${#variant_list[@]} * ${#cc_list[@]}))
-  local -A folder_of=()
+  declare -gA folder_of=()
   : >"$work/binaries"
   proof_header >"$work/builds.tsv"
   for cc in "${cc_list[@]}"; do
@@ -332,6 +335,67 @@ open_part() {
   [ ! -d "$work/logs" ] || cp -rf "$work/logs" "$part/"
 }
 
+# localise_all: for each variant that was measured, where its difference to the baseline lies.
+localise_all() {
+  local variant cc status
+  local -a arguments
+  [ "$localise" = yes ] || return 0
+  mapfile -t arguments < <(forwarder_arguments)
+  for cc in "${cc_list[@]}"; do
+    for variant in "${variant_list[@]}"; do
+      [ "$variant" != "$baseline" ] && is_measured "$variant" "$cc" && is_measured "$baseline" "$cc" || continue
+      [ ! -d "$part/localise/$variant-${cc##*/}" ] || continue
+      note_step "localise: $variant, $cc"
+      status=0
+      supervise "$kit/reproducers/localise" --baseline "${folder_of[$cc/$baseline]}" --variant "${folder_of[$cc/$variant]}" \
+        --out "$part/localise/$variant-${cc##*/}" --iterations "$(traced_iterations)" --margin "$margin" --seed "$seed" \
+        "${localise_device[@]}" "${localise_cycles[@]}" -- "${arguments[@]}" || status=$?
+      [ "$status" -le 1 ] || exit "$status"
+      [ "$status" -eq 0 ] || warnings+=("localise: $variant with ${cc##*/} is not complete; see localise/$variant-${cc##*/}/parts.tsv")
+    done
+  done
+  join_localised
+}
+
+is_measured() { # VARIANT CC: its build is a row of builds.tsv that was measured
+  awk -F '\t' -v variant="$1" -v cc="${2##*/}" '$1 == variant && $2 == cc && $5 == "ok" { found = 1 } END { exit !found }' "$part/builds.tsv"
+}
+
+# traced_iterations: so many that about a thousand packets are traced, which takes some seconds.
+traced_iterations() {
+  local streams=$(($(scenario_ports) * ${tp_app[rxq]:-1})) n
+  n=$((1024 / (streams * ${tp_app[burst]:-32})))
+  printf '%d\n' $((n > 0 ? n : 1))
+}
+
+# localise_options: sets the options that every localise gets.
+localise_options() {
+  localise_device=() localise_cycles=()
+  [ "$device" != software ] || localise_device=(--nic "${scenario_of[nic]}" --pci "$(device_addresses)")
+  [ "$layouts" -eq 0 ] || localise_cycles=(--cycles --epochs "$epochs" --layouts "$layouts" --rounds "$rounds" --slice-ms "$slice_ms"
+    --control-cpu "$scaled_control" --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")")
+}
+
+# join_localised: one table of each kind over all variants and compilers.
+join_localised() {
+  local file dir
+  for file in parts functions counts effects; do
+    for dir in "$part"/localise/*/; do
+      [ -f "$dir/$file.tsv" ] || continue
+      dir=${dir%/}
+      awk -F '\t' -v OFS='\t' -v variant="$(sed -n 1p "$dir/variant")" -v cc="$(sed -n 2p "$dir/variant")" -v dpdk="$release" '
+        # effects.tsv calls the part that was exchanged a variant, and has the compiler of its own.
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == "cc" || $i == "dpdk") drop[i] = 1; else if ($i == "variant") $i = "part" }
+        {
+          line = NR == 1 ? "variant" OFS "cc" OFS "dpdk" : variant OFS cc OFS dpdk
+          for (i = 1; i <= NF; i++) if (!(i in drop)) line = line OFS $i
+          print line
+        }' "$dir/$file.tsv"
+    done | awk 'NR == 1 { head = $0 } NR == 1 || $0 != head' >"$part/localise/$file.tsv"
+    [ -s "$part/localise/$file.tsv" ] || rm -f "$part/localise/$file.tsv"
+  done
+}
+
 # json_lines: the lines of stdin as a JSON array of strings.
 json_lines() {
   jq -Rn '[inputs | select(. != "")]'
@@ -473,6 +537,8 @@ main() {
     --rounds "$rounds" --seed "$seed" --slice-ms "$slice_ms"
   "$tools/stats" --baseline "$baseline" --margin "$margin" --seed "$seed" --units "$part/units.tsv" --out "$part/effects.tsv" "$part/slices.tsv"
   check_bursts
+  localise_options
+  localise_all
   gather_warnings
   write_meta
   "$kit/plots/report" "$part" >/dev/null

@@ -4,6 +4,7 @@
 # They share $result (input), $work (scratch), $out (output) and $stage (output, not yet visible).
 # shellcheck disable=SC2154
 
+CHARTS='forest mpps layouts drift waterfall'
 # Bytes of a PNG.
 PNG_MOST=100000
 
@@ -20,6 +21,14 @@ BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status re
   code_model:text? elf_type:text? got:count? plt:count? tls_gd:count? tls_ld:count? tls_ie:count?
   tls_le:count? absolute:count? text_bytes:count? sha256:text?'
 
+PARTS_COLUMNS='variant:word cc:word dpdk:word level:level library:word object:word instructions:whole?
+  instructions_reverse:whole? packets:count note:text?'
+FUNCTIONS_COLUMNS='variant:word cc:word dpdk:word library:word object:word function:word baseline:count
+  variant_count:count difference:whole'
+COUNTS_COLUMNS='variant:word cc:word dpdk:word what:word baseline:text variant_value:text'
+PART_EFFECTS_COLUMNS='variant:word cc:word dpdk:word part:word layouts:count? ratio:positive?
+  ratio_low:positive? ratio_high:positive? aa_low:positive? aa_high:positive? verdict:verdict note:text?'
+
 # check_result RESULT WORK: the files of RESULT, strictly read, as WORK/*; exit 2 on the first flaw.
 check_result() {
   local from=$1 to=$2
@@ -34,6 +43,15 @@ check_result() {
     check_tsv "$from/units.tsv" "$to" "$UNITS_COLUMNS"
   fi
   awk -f "$here/lib/counts.awk" "$to/slices.tsv" >"$to/counts.tsv"
+  mkdir "$to/localise"
+  if [ -e "$from/localise/parts.tsv" ]; then
+    check_tsv "$from/localise/parts.tsv" "$to/localise" "$PARTS_COLUMNS"
+    check_tsv "$from/localise/functions.tsv" "$to/localise" "$FUNCTIONS_COLUMNS"
+    check_tsv "$from/localise/counts.tsv" "$to/localise" "$COUNTS_COLUMNS"
+  fi
+  if [ -e "$from/localise/effects.tsv" ]; then
+    check_tsv "$from/localise/effects.tsv" "$to/localise" "$PART_EFFECTS_COLUMNS"
+  fi
 }
 
 # check_meta FILE WORK
@@ -71,7 +89,7 @@ prepare_out() {
 run_awk() {
   local program=$1
   shift
-  awk -v dir="$work" "$@" -f "$here/lib/common.awk" -f "$here/lib/result.awk" \
+  awk -v dir="$work" "$@" -f "$here/lib/common.awk" -f "$here/lib/result.awk" -f "$here/lib/parts.awk" \
     -f "$here/lib/$program" 2>"$work/complaint" ||
     die "$result: $(head -n 1 "$work/complaint")"
 }
@@ -85,7 +103,7 @@ write_plots() {
   local name kind
   mkdir "$work/plots" "$work/svg"
   run_awk plotdata.awk -v plots="$work/plots"
-  for name in forest mpps layouts drift; do
+  for name in $CHARTS; do
     [ -e "$work/plots/$name.words" ] || continue
     plot "$name" png "$stage/$name.png"
     # Crowded charts would pass what mailing lists and trackers take without asking.
@@ -158,7 +176,7 @@ publish() {
   local name
   plots=
   chmod 644 "$stage"/*
-  for name in forest mpps layouts drift; do
+  for name in $CHARTS; do
     if [ -e "$stage/$name.png" ]; then
       plots+=" $out/$name.png"
       mv -f -- "$stage/$name.png" "$stage/$name.svg" "$out/" || die "cannot write into $out"

@@ -14,6 +14,7 @@ BEGIN {
   part("CHARTS"); write_charts()
   part("RESULT"); write_result()
   part("AS_BUILT"); write_as_built()
+  part("PARTS"); write_parts()
   part("NOISE"); write_noise()
   part("PROOF"); write_proof()
   part("SETUP"); write_setup()
@@ -49,6 +50,10 @@ function write_answer(    g, n, i, list) {
   n = where_from(list)
   for (i = 1; i <= n; i++) list[0] = list[0] (i > 1 ? " " : "") list[i]
   if (n) put("<p><b>Where from:</b> " html(list[0]) "</p>")
+  n = part_answers(list)
+  if (n) put("<ul>")
+  for (i = 1; i <= n; i++) put("<li>" html(list[i]) "</li>")
+  if (n) put("</ul>")
   put("<p class=\"quiet\">" html(M["device.name"]) ". Percent of cycles per packet against " html(baseline) \
     ", with the 95 % interval; plus is slower.</p>")
   put("</section>")
@@ -78,7 +83,7 @@ function write_warnings(    i, pass) {
 # drawing takes over.
 function write_charts(    n, i, name, words, w) {
   if (!measured) { paragraph("Nothing was measured, so there is nothing to draw."); return }
-  n = split("forest mpps layouts drift", name, " ")
+  n = split("forest mpps layouts waterfall drift", name, " ")
   for (i = 1; i <= n; i++) {
     words = dir "/plots/" name[i] ".words"
     for (w = 1; w <= 5; w++) line_of[w] = ""
@@ -192,6 +197,53 @@ function write_as_built(    r, e, any) {
   table_close()
   for (r = 1; r <= rows; r++) if (as_built_misleads(r)) paragraph(as_built_sentence(r))
 }
+
+function write_parts(    r, i, f, folder) {
+  if (!localised) return
+  put("<h2 id=\"parts\">Where it lies: instructions per packet, exact</h2>")
+  table_open("Instructions per packet by library", key_heads() "|part|#in the baseline|#out of the variant", \
+    "In the baseline: what taking this library alone from the variant adds; out of the variant: what it adds when all others are the variant's already. Own code, link: the forwarder itself and how the binary is linked. Interaction: all libraries at once, less the sum of one at a time.")
+  for (r = 1; r <= rows; r++) {
+    if (!has_parts(r)) continue
+    for (i = 1; i <= part_n[r]; i++) part_line(r, part_row[r, i], part_label(PART[part_row[r, i], "library"]))
+    if ((r, "rest") in part_at) part_line(r, part_at[r, "rest"], "own code, link")
+    if ((r, "interaction") in part_at) part_line(r, part_at[r, "interaction"], "interaction")
+    part_line(r, part_at[r, "whole"], "the whole")
+  }
+  table_close()
+  put("<ul class=\"remarks\">")
+  for (r = 1; r <= rows; r++) {
+    if (!has_parts(r)) continue
+    if (known(PART[part_at[r, "whole"], "note"])) put("<li>" html(row_variant[r] " (" group_label[row_group[r]] "): " PART[part_at[r, "whole"], "note"]) "</li>")
+    put("<li>" html("On the path, " packets_of[r] " packets, " row_variant[r] " (" group_label[row_group[r]] "): " path_words(r) ".") "</li>")
+  }
+  put("</ul>\n<h3>Functions that differ</h3>")
+  table_open("Functions that differ", key_heads() "|function|library|object|#before|#difference", "Instructions per packet of the builds as built. The link leads to both builds' executed instructions side by side, a file beside this page.")
+  for (r = 1; r <= rows; r++) {
+    folder = "localise/" row_variant[r] "-" group_cc[row_group[r]] "/disassembly.txt"
+    for (i = 1; has_parts(r) && i <= function_n[r]; i++) {
+      f = function_row[r, i]
+      row_begin(r)
+      put("<td><a href=\"" html(folder) "\">" html(FUNC[f, "function"]) "</a></td>")
+      cell(library_name(FUNC[f, "library"]))
+      cell(object_name(FUNC[f, "library"], FUNC[f, "object"]))
+      number(fixed(FUNC[f, "baseline"] / packets_of[r], 2), FUNC[f, "baseline"] / packets_of[r])
+      number(per_packet(FUNC[f, "difference"], packets_of[r]), FUNC[f, "difference"] / packets_of[r])
+      put("</tr>")
+    }
+  }
+  table_close()
+}
+
+function part_line(r, p, name) {
+  row_begin(r)
+  cell(name)
+  part_cell(PART[p, "instructions"], packets_of[r])
+  part_cell(PART[p, "instructions_reverse"], packets_of[r])
+  put("</tr>")
+}
+
+function part_cell(count, packets) { number(per_packet(count, packets), known(count) && packets + 0 > 0 ? count / packets : "") }
 
 function write_noise(    g, any) {
   for (g = 1; g <= groups; g++) if (compared[g]) any++

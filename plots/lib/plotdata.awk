@@ -13,6 +13,7 @@ BEGIN {
   forest()
   rates()
   if (shuffled) layouts()
+  if (localised) waterfall()
   drift()
 }
 
@@ -253,6 +254,65 @@ function layouts(    r, g, u, k, file, hfile, lfile, at, e, longest) {
   words("layouts", "How much does the difference to " title_baseline() " hang on the link order?", \
     "A marker is one start of one link order, against the baseline in the same rounds (the baseline's own against it as built)." \
     " Diamonds: as built, what a single build would have shown. Spread: standard deviation.", "One row a build; the spreads stand in the table of layouts.")
+}
+
+# --- waterfall -------------------------------------------------------------------------------
+
+# Steps from the baseline's instructions per packet to the variant's: the objects of a library that
+# differs, what they make together beyond their sum, the forwarder's own part, and the whole.
+function waterfall(    r, i, o, left, y, file, hfile, longest) {
+  file = plots "/waterfall.tsv"
+  hfile = plots "/waterfall_groups.tsv"
+  print "y", "label", "text", "low", "high", "compiler" > file
+  print "y", "heading" > hfile
+  stretch_start()
+  stretch(0, 0)
+  for (r = 1; r <= rows; r++) {
+    if (!has_parts(r)) continue
+    y += y ? 1.5 : 1
+    print y, label(row_variant[r] ", " group_label[row_group[r]] ": " fixed(path_baseline[r, "instructions_per_packet"], 2) " to " \
+      fixed(path_variant[r, "instructions_per_packet"], 2) " instructions per packet") > hfile
+    w_at = 0
+    for (i = 1; i <= part_n[r]; i++) {
+      if (!known(PART[part_row[r, i], "instructions"])) continue
+      left = PART[part_row[r, i], "instructions"]
+      if (left == 0) { y = fall(file, y, r, part_label(PART[part_row[r, i], "library"]), 0); continue }
+      for (o = 1; o <= object_n[r]; o++) {
+        if (PART[object_row[r, o], "library"] != PART[part_row[r, i], "library"] || PART[object_row[r, o], "instructions"] + 0 == 0) continue
+        y = fall(file, y, r, library_name(PART[part_row[r, i], "library"]) ": " object_name(PART[part_row[r, i], "library"], PART[object_row[r, o], "object"]), \
+          PART[object_row[r, o], "instructions"])
+        left -= PART[object_row[r, o], "instructions"]
+      }
+      if (left) y = fall(file, y, r, library_name(PART[part_row[r, i], "library"]) ", together", left)
+    }
+    if (PART[part_at[r, "interaction"], "instructions"] + 0 != 0) y = fall(file, y, r, "libraries together", PART[part_at[r, "interaction"], "instructions"])
+    if ((r, "rest") in part_at) y = fall(file, y, r, "own code, link", PART[part_at[r, "rest"], "instructions"])
+    w_at = 0
+    y = fall(file, y, r, "the whole", PART[part_at[r, "whole"], "instructions"], 1)
+  }
+  longest = w_longest
+  close(file)
+  close(hfile)
+  layout_file("waterfall", y, longest)
+  range_file("waterfall", s_low, s_high, 0)
+  words("waterfall", "Which part of DPDK executes the extra instructions?", \
+    "Exact counts of single-stepped packets. A bar is one part taken from the variant into " title_baseline() ", from where the one above ended; dark: the whole.", waterfall_desc())
+}
+
+# fall(file, y, r, name, count, whole): a row of the waterfall; where it stands.
+function fall(file, y, r, name, count, whole,    from) {
+  from = w_at
+  w_at += count / packets_of[r]
+  stretch(from, from)
+  stretch(w_at, w_at)
+  if (length(name) > w_longest) w_longest = length(name)
+  print ++y, label(name), per_packet(count, packets_of[r]), from < w_at ? from : w_at, from < w_at ? w_at : from, whole ? 0 : cc_index(row_group[r]) > file
+  return y
+}
+
+function waterfall_desc(    r, s) {
+  for (r = 1; r <= rows; r++) if (has_parts(r)) s = s (s == "" ? "" : " ") part_sentence(r)
+  return s
 }
 
 # --- drift -----------------------------------------------------------------------------------

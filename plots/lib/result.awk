@@ -29,6 +29,7 @@ function result_load(dir) {
   make_groups()
   make_rows()
   count_slices()
+  parts_load()
 }
 
 # have_baseline(): it was measured, or it is known why not.
@@ -245,7 +246,8 @@ function where_from(list,    n, r, decided) {
     list[++n] = as_built_sentence(r)
     if (misleading > 1) list[++n] = misleading - 1 " more as-built " (misleading == 2 ? "figure misleads" : "figures mislead") " like this; see below."
   }
-  list[++n] = "Which library, object file or function carries a difference was not measured."
+  if (!localised)
+    list[++n] = "Which library, object file or function carries a difference was not measured (--localise does)."
   return n
 }
 
@@ -499,8 +501,8 @@ function not_measured(list,    n, s) {
   }
   if (testbed("cpu") != "" && M["device.kind"] != "real")
     list[++n] = "The testbed of the original report (" testbed("cpu") "): absolute rates here do not compare with its rates, only differences might."
-  list[++n] = "Instructions per packet, cache misses and other events."
-  list[++n] = "Which library, object file or function carries a difference."
+  list[++n] = (localised ? "Cache" : "Instructions per packet, cache") " misses and other events."
+  if (!localised) list[++n] = "Which library, object file or function carries a difference (--localise does)."
   if (measured && !shuffled) list[++n] = "Other link orders than the one as built."
   s = failed_names()
   if (s != "") list[++n] = "What failed: " s "."

@@ -4,6 +4,7 @@
 
 BEGIN {
   WIDTH = 72
+  FUNCTIONS_MOST = 6
   result_load(dir)
   find_warnings()
   find_facts()
@@ -14,6 +15,7 @@ BEGIN {
   write_results()
   write_plot()
   write_as_built()
+  write_parts()
   write_noise()
   write_proof()
   write_reproduce()
@@ -167,6 +169,8 @@ function write_answer(    g, n, i, list) {
   n = where_from(list)
   for (i = 1; i <= n; i++) list[0] = list[0] (i > 1 ? " " : "") list[i]
   if (n) para("Where from: ", "  ", list[0])
+  n = part_answers(list)
+  for (i = 1; i <= n; i++) para("- ", "  ", list[i])
   if (measured) para("", "", "(Percent of cycles per packet, with the 95 % interval; plus is slower.)")
 }
 
@@ -387,6 +391,69 @@ function write_as_built(    r, e, any, marked) {
   if (marked) para("* ", "  ", "as built it lies outside the interval over layouts: the luck of one link order.")
   else para("", "", "As built, every variant lies within its interval over layouts.")
   for (r = 1; r <= rows; r++) if (as_built_misleads(r)) para("- ", "  ", as_built_sentence(r))
+}
+
+# write_parts(): where the instructions go, by library, object and function.
+function write_parts(    r, i, p, any) {
+  if (!localised) return
+  heading("Where it lies: instructions per packet, exact")
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  table_column("part", "l", 0)
+  table_column("in the baseline", "r", 9)
+  table_column("out of the variant", "r", 11)
+  for (r = 1; r <= rows; r++) {
+    if (!has_parts(r)) continue
+    table_release(r)
+    for (i = 1; i <= part_n[r]; i++) part_line(r, part_row[r, i], part_label(PART[part_row[r, i], "library"]), i == 1)
+    if ((r, "rest") in part_at) part_line(r, part_at[r, "rest"], "own code, link", !part_n[r])
+    if ((r, "interaction") in part_at) part_line(r, part_at[r, "interaction"], "interaction", 0)
+    part_line(r, part_at[r, "whole"], "the whole", !part_n[r])
+  }
+  table_write()
+  para("", "", "in the baseline: what taking this library alone from the variant adds; out of the variant: what it adds when all others are the variant's already. own code, link: the forwarder itself and how the binary is linked. interaction: all libraries at once, less the sum of one at a time.")
+  for (r = 1; r <= rows; r++) {
+    if (!has_parts(r)) continue
+    p = part_at[r, "whole"]
+    if (known(PART[p, "note"])) para("* ", "  ", row_variant[r] " (" group_label[row_group[r]] "): " PART[p, "note"])
+  }
+  write_functions()
+  for (r = 1; r <= rows; r++) {
+    if (!has_parts(r)) continue
+    if (!any++) out("")
+    para("On the path, " packets_of[r] " packets, ", "  ", row_variant[r] " (" group_label[row_group[r]] "): " path_words(r) ".")
+  }
+}
+
+function part_line(r, p, name, first) {
+  table_row((first ? row_variant[r] "\t" group_cc[row_group[r]] : "\t") "\t" name "\t" \
+    per_packet(PART[p, "instructions"], packets_of[r]) "\t" per_packet(PART[p, "instructions_reverse"], packets_of[r]))
+}
+
+function write_functions(    r, i, f, any) {
+  for (r = 1; r <= rows; r++) any += has_parts(r) && function_n[r]
+  if (!any) return
+  out("")
+  out("Functions that differ, instructions per packet, as built:")
+  table_begin()
+  table_column("function", "l", 0)
+  table_column("object", "l", 20)
+  table_column("before", "r", 0)
+  table_column("diff.", "r", 0)
+  for (r = 1; r <= rows; r++) {
+    if (!has_parts(r)) continue
+    if (function_n[r]) table_row(">" row_variant[r] ", " group_label[row_group[r]] ":")
+    for (i = 1; i <= function_n[r] && i <= FUNCTIONS_MOST; i++) {
+      f = function_row[r, i]
+      table_row("  " FUNC[f, "function"] "\t" \
+        object_name(FUNC[f, "library"], FUNC[f, "object"]) "\t" fixed(FUNC[f, "baseline"] / packets_of[r], 2) "\t" \
+        per_packet(FUNC[f, "difference"], packets_of[r]))
+    }
+    if (function_n[r] > FUNCTIONS_MOST) table_row(">  and " function_n[r] - FUNCTIONS_MOST " more, see localise/functions.tsv")
+  }
+  table_write()
+  para("", "", "Both builds' executed instructions side by side: localise/VARIANT-CC/disassembly.txt.")
 }
 
 function write_noise(    g, any) {
