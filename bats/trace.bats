@@ -112,7 +112,7 @@ shared() {
 @test "known counts: --addresses gives each instruction as objdump shows it" {
   loop program 100 2 0 ld
   traced --addresses addresses.tsv --out folded.tsv ./program
-  [ "$(head -n 1 addresses.tsv)" = $'library\tobject\tfunction\taddress\tcount' ]
+  [ "$(head -n 1 addresses.tsv)" = $'library\tobject\tfunction\taddress\tcount\tfirst' ]
   # the repeated string instruction counts once a region, those of the loop 100 times
   at=$(objdump -d program | sed -n 's/^ *\([0-9a-f]*\):.*rep stos.*/\1/p')
   [ "$(awk -F '\t' -v at="$at" '$4 == at { print $5 }' addresses.tsv)" = 2 ]

@@ -26,8 +26,9 @@ static const char usage_text[] =
 	"Count the instructions a program executes in its timed regions, by function.\n"
 	"\n"
 	"options, before COMMAND\n"
-	"  --addresses=FILE   also write TSV: library object function address count, for each\n"
-	"                     instruction, with its address as objdump shows it\n"
+	"  --addresses=FILE   also write TSV: library object function address count first, for\n"
+	"                     each instruction, with its address as objdump shows it, and the\n"
+	"                     number of the step that met it first\n"
 	"  --apart=FILE       shared library (path or base name) whose instructions are\n"
 	"                     counted apart: the software NIC\n"
 	"  --begin=FUNCTION   of the program itself, where a region begins\n"
@@ -118,6 +119,7 @@ struct options {
 struct spot {
 	uint64_t address; /* in the process; 0: the slot is free */
 	uint64_t count;
+	uint64_t first;	     /* step that met it first */
 	unsigned int length; /* bytes, 0 while unknown */
 	bool apart;
 	struct x86_insn insn;
@@ -217,6 +219,7 @@ record(struct trace *tr, uint64_t address)
 	s = &tr->spot[i];
 	if (s->address == 0) {
 		learn(tr, s, address);
+		s->first = tr->steps;
 		tr->n++;
 	}
 	s->count++;
@@ -665,12 +668,13 @@ write_addresses(const struct trace *tr)
 {
 	FILE *f = tr->addresses.file;
 
-	fprintf(f, "library\tobject\tfunction\taddress\tcount\n");
+	fprintf(f, "library\tobject\tfunction\taddress\tcount\tfirst\n");
 	for (size_t i = 0; i < tr->n; i++) {
 		const struct spot *s = &tr->spot[i];
 
-		fprintf(f, "%s\t%s\t%s\t%" PRIx64 "\t%" PRIu64 "\n", s->place.library,
-			s->place.object, s->place.function, s->place.address, s->count);
+		fprintf(f, "%s\t%s\t%s\t%" PRIx64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+			s->place.library, s->place.object, s->place.function,
+			s->place.address, s->count, s->first);
 	}
 }
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Executed instructions of one function from `objdump -dr --no-show-raw-insn`, with symbols in place of
-# addresses. First input: "address<TAB>count" of the executed ones; second: objdump's output, split at tabs.
+# Executed instructions of one function from `objdump -dr --no-show-raw-insn`, in the order in which they
+# were executed first, with symbols in place of addresses: so two builds can be compared line by line
+# although the compiler laid them out differently. First input: address, count and first step of each;
+# second: objdump's output. Both are split at tabs.
 
-# The lines are kept until the whole function is known: jump targets are numbered by address.
-FNR == NR { executed[$1] = $2; next }
+# The lines are kept until the whole function is known: jump targets are numbered in that order.
+FNR == NR { executed[$1] = $2; first[$1] = $3; next }
 
 # "  401234:<TAB>mov    %rax,%rbx"
 /^ *[0-9a-f]+:\t/ {
@@ -15,7 +17,7 @@ FNR == NR { executed[$1] = $2; next }
   sub(/ +$/, "", text)
   sub(/ +#.*$/, "", text)
   current = ++lines
-  count[lines] = executed[address]
+  place[lines] = address
   # A jump or call: "jne    401250 <name+0x20>"; within the function only the number stays.
   if (match(text, /^(j[a-z]+|call|jmp)[a-z]* +[0-9a-f]+ </)) {
     word = text
@@ -27,7 +29,7 @@ FNR == NR { executed[$1] = $2; next }
     sub(/>$/, "", name)
     sub(/ .*/, "", text)
     if (text ~ /^call/) { sub(/\+0x[0-9a-f]+$/, "", name); text = sprintf("%-6s %s", text, name) }
-    else { target[lines] = to; wanted[to] = 1 }
+    else target[lines] = to
   }
   line[lines] = text
   next
@@ -55,13 +57,17 @@ FNR == NR { executed[$1] = $2; next }
   if (line[current] !~ /^j/) line[current] = line[current] " ; " kind (line[current] ~ /^call/ ? "" : " " symbol)
 }
 
-# Addresses of one function have the same length or grow by a digit; compared as numbers of that length.
-function below(a, b) { return length(a) != length(b) ? length(a) < length(b) : a < b }
-
 END {
-  for (to in wanted) order[++n] = to
-  for (i = 2; i <= n; i++)
-    for (j = i; j > 1 && below(order[j], order[j - 1]); j--) { swap = order[j]; order[j] = order[j - 1]; order[j - 1] = swap }
-  for (i = 1; i <= n; i++) rank[order[i]] = i
-  for (i = 1; i <= lines; i++) printf "%7d  %s\n", count[i], target[i] == "" ? line[i] : sprintf("%-6s -> %d", line[i], rank[target[i]])
+  for (i = 1; i <= lines; i++) {
+    for (j = i; j > 1 && first[place[order[j - 1]]] + 0 > first[place[i]] + 0; j--) order[j] = order[j - 1]
+    order[j] = i
+  }
+  for (i = 1; i <= lines; i++) if (target[i] != "") wanted[target[i]] = 1
+  for (i = 1; i <= lines; i++) if (place[order[i]] in wanted) number[place[order[i]]] = ++n
+  for (i = 1; i <= lines; i++) {
+    j = order[i]
+    text = line[j]
+    if (target[j] != "") text = sprintf("%-6s -> %s", text, (target[j] in number) ? number[target[j]] : "off the path")
+    printf "%7d %4s %s\n", executed[place[j]], (place[j] in number) ? number[place[j]] ":" : "", text
+  }
 }
