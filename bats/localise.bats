@@ -139,7 +139,7 @@ C
   [ "$(awk -F '\t' 'NR > 1 && $6 != 0 { print $1, $3, $6 }' out/functions.tsv)" = "rte_net_ring eth_ring_rx $((4 * calls))" ]
   [ "$(awk -F '\t' '$1 == "instructions" { print $3 - $2 }' out/counts.tsv)" -eq $((4 * calls)) ]
   # The four instructions stand on the right side only, each executed once a call.
-  [ "$(grep -c "> *$calls  nopl   0x12345678" out/disassembly.txt)" -eq 4 ]
+  [ "$(grep -cE "> *$calls +nopl +0x12345678" out/disassembly.txt)" -eq 4 ]
   ran "$build" "$PWD/twin" "$PWD/again" --iterations 5
   [ "$status" -eq 0 ]
   cmp out/parts.tsv again/parts.tsv
