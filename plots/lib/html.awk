@@ -16,6 +16,7 @@ BEGIN {
   part("AS_BUILT"); write_as_built()
   part("PARTS"); write_parts()
   part("NOISE"); write_noise()
+  part("COUNTERS"); write_counters()
   part("PROOF"); write_proof()
   part("SETUP"); write_setup()
   part("REPRODUCE"); write_reproduce()
@@ -254,6 +255,21 @@ function write_noise(    g, any) {
     put("<li>" html(group_label[g] ": " noise_words(g)) "</li>")
   }
   put("</ul>")
+}
+
+function write_counters(    r, i, heads) {
+  if (!event_n) return
+  put("<h2 id=\"counters\">Counters, user mode, per packet</h2>")
+  for (i = 1; i <= event_n; i++) heads = heads "|#" event_words(event_name[i])
+  table_open("Counters", key_heads() heads, counters_words())
+  for (r = 1; r <= rows; r++) {
+    if (row_failed[r] || !has_events(r)) continue
+    row_begin(r)
+    for (i = 1; i <= event_n; i++)
+      number(event_text(r, event_name[i]), event_text(r, event_name[i]) == "-" ? "" : event_value[row_variant[r], group_cc[row_group[r]], group_dpdk[row_group[r]], event_name[i]])
+    put("</tr>")
+  }
+  table_close()
 }
 
 function write_proof(    r, b, any) {

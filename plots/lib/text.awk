@@ -17,6 +17,7 @@ BEGIN {
   write_as_built()
   write_parts()
   write_noise()
+  write_counters()
   write_proof()
   write_reproduce()
   write_not_measured()
@@ -464,6 +465,24 @@ function write_noise(    g, any) {
     if (!compared[g]) continue
     para(group_label[g] ": ", "  ", noise_words(g))
   }
+}
+
+function write_counters(    r, i, s) {
+  if (!event_n) return
+  heading("Counters, user mode, per packet")
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  for (i = 1; i <= event_n; i++) table_column(event_words(event_name[i]), "r", i > 2 ? 8 : 0)
+  for (r = 1; r <= rows; r++) {
+    if (row_failed[r] || !has_events(r)) continue
+    table_release(r)
+    s = row_variant[r] "\t" group_cc[row_group[r]]
+    for (i = 1; i <= event_n; i++) s = s "\t" event_text(r, event_name[i])
+    table_row(s)
+  }
+  table_write()
+  para("", "", counters_words())
 }
 
 function write_proof(    r, b, any, asked) {
