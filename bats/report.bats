@@ -407,6 +407,59 @@ CASES
   one_line_error "column status: 'guessed' is not a eventstatus"
 }
 
+# --- what differs in the builds --------------------------------------------------------------
+
+@test "constants: a table of what differs, or one line" {
+  mkdir "$result/proof"
+  lacks "$(drawn)/report.txt" 'the same in all builds'
+  has "$(drawn)/report.txt" 'Preprocessor constants: not recorded.'
+  printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n' >"$result/proof/constants.tsv"
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'Preprocessor constants: the same in all builds.'
+  has "$result/report.html" 'Preprocessor constants: the same in all builds.'
+  printf 'meson-shared\tgcc\tRTE_MAX_LCORE\t128\t64\nmeson-shared\tgcc\t-D_FILE_OFFSET_BITS\t-\t64\nmeson-shared\tclang\tRTE_EVIL\t"<b>"\t(empty)\n' >>"$result/proof/constants.tsv"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  has "$result/report.txt" 'Preprocessor constants that differ from meson-static:'
+  has "$result/report.txt" 'meson-shared gcc RTE_MAX_LCORE 128 64'
+  has "$result/report.txt" 'meson-shared gcc -D_FILE_OFFSET_BITS - 64'
+  lacks "$result/report.txt" 'the same in all builds'
+  has "$result/report.html" '<td><code>RTE_MAX_LCORE</code></td> <td>128</td> <td>64</td>'
+  has "$result/report.html" '&quot;&lt;b&gt;&quot;'
+}
+
+@test "constants: a mail takes the first twenty and says where the rest is" {
+  mkdir "$result/proof"
+  {
+    printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n'
+    for n in $(seq 25); do printf 'meson-shared\tgcc\tRTE_A_CONSTANT_WITH_A_RATHER_LONG_NAME_%02d\t"a value that is longer than its column"\t%d\n' "$n" "$n"; done
+  } >"$result/proof/constants.tsv"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  has "$result/report.txt" '5 more stand in proof/constants.tsv.'
+  [ "$(grep -c '<td><code>RTE_A_CONSTANT' "$result/report.html")" -eq 25 ]
+}
+
+@test "constants: without the baseline's build nothing is called the same" {
+  mkdir "$result/proof"
+  printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n' >"$result/proof/constants.tsv"
+  edit builds.tsv '$1 == "meson-static" && $2 == "clang" { $5 = "build failed"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'the same in all builds of compilers whose baseline was built.'
+}
+
+@test "functions: how many differ and how many are called that the baseline inlines" {
+  mkdir "$result/proof"
+  printf 'variant\tcc\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\nmeson-shared\tgcc\t1705\t193\t10\t0\nmeson-shared\tclang\t0\t0\t0\t0\nmeson-static-nopic\tgcc\t1\t1\t0\t2\n' >"$result/proof/functions.tsv"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  for file in report.txt report.html; do
+    has "$result/$file" 'meson-shared (gcc): 1705 functions differ in size or calls from meson-static; 193 called here are inlined there, 10 the other way round (proof/meson-shared-gcc/compare.tsv).'
+    has "$result/$file" 'meson-shared (clang): no function differs in size or calls from meson-static.'
+    has "$result/$file" 'meson-static-nopic (gcc): 1 function differs in size or calls from meson-static; 1 called here is inlined there, 0 the other way round; 2 libraries cannot be compared (proof/meson-static-nopic-gcc/compare.tsv).'
+  done
+}
+
 # --- hostile and broken data -----------------------------------------------------------------
 
 @test "markup and control characters in the data are harmless, in text, page and SVG" {

@@ -195,6 +195,9 @@ build_all() {
   declare -gA folder_of=()
   : >"$work/binaries"
   proof_header >"$work/builds.tsv"
+  mkdir -p "$work/proof"
+  proof_constants_header >"$work/proof/constants.tsv"
+  proof_functions_header >"$work/proof/functions.tsv"
   for cc in "${cc_list[@]}"; do
     for variant in "${variant_list[@]}"; do
       note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"

@@ -19,6 +19,9 @@ UNITS_COLUMNS='variant:word cc:word dpdk:word layout:count epoch:count process:c
 PERF_COLUMNS='epoch:count round:count variant:word cc:word dpdk:word layout:count process:count
   packets:count'
 EVENTS_COLUMNS='epoch:count event:word status:eventstatus slices:count reason:text?'
+CONSTANTS_COLUMNS='variant:word cc:word constant:word baseline_value:text? variant_value:text?'
+FUNCTIONS_COLUMNS='variant:word cc:word functions_differ:count inlined_in_baseline:count inlined_in_variant:count
+  libraries_not_compared:count'
 BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status reason:text?
   log:text? flag_asked:text? objects:count? objects_with_flag:count? code_model_asked:text?
   code_model:text? elf_type:text? got:count? plt:count? tls_gd:count? tls_ld:count? tls_ie:count?
@@ -46,6 +49,8 @@ check_result() {
     check_tsv "$from/units.tsv" "$to" "$UNITS_COLUMNS"
   fi
   check_perf "$from" "$to"
+  [ ! -e "$from/proof/functions.tsv" ] || check_tsv "$from/proof/functions.tsv" "$to" "$FUNCTIONS_COLUMNS"
+  [ ! -e "$from/proof/constants.tsv" ] || check_tsv "$from/proof/constants.tsv" "$to" "$CONSTANTS_COLUMNS"
   awk -f "$here/lib/counts.awk" "$to/slices.tsv" >"$to/counts.tsv"
   mkdir "$to/localise"
   if [ -e "$from/localise/parts.tsv" ]; then

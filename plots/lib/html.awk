@@ -305,6 +305,26 @@ function write_proof(    r, b, any) {
     put("<td><code>" html(BUILD[b, "sha256"]) "</code></td></tr>")
   }
   table_close()
+  write_constants()
+}
+
+function write_constants(    i, s) {
+  s = constants_words()
+  if (FUNCTION["rows"]) put("<ul>")
+  for (i = 1; i <= FUNCTION["rows"]; i++) put("<li>" html(functions_words(i)) "</li>")
+  if (FUNCTION["rows"]) put("</ul>")
+  if (s != "") { paragraph(s); return }
+  put("<h3>Preprocessor constants that differ from " html(baseline) "</h3>")
+  table_open("Constants", "variant|cc|constant|" baseline "|this build", "-DNAME: given on compile lines; -: not defined.")
+  for (i = 1; i <= CONSTANT["rows"]; i++) {
+    put("<tr><th scope=\"row\">" html(CONSTANT[i, "variant"]) "</th>")
+    cell(CONSTANT[i, "cc"])
+    put("<td><code>" html(CONSTANT[i, "constant"]) "</code></td>")
+    cell(CONSTANT[i, "baseline_value"])
+    cell(CONSTANT[i, "variant_value"])
+    put("</tr>")
+  }
+  table_close()
 }
 
 function count_cell(b, column) { number(BUILD[b, column], known(BUILD[b, column]) ? BUILD[b, column] : "") }

@@ -20,6 +20,8 @@ function result_load(dir) {
   tsv_load(dir "/builds.tsv", BUILD)
   tsv_load(dir "/counts.tsv", COUNT)
   tsv_load(dir "/units.tsv", UNIT)
+  constants_recorded = tsv_load(dir "/constants.tsv", CONSTANT)
+  tsv_load(dir "/functions.tsv", FUNCTION)
   tsv_load(dir "/perf-sums.tsv", PERF)
   tsv_load(dir "/perf-events.tsv", EVENT)
   margin = M["measure.margin_percent"] + 0
@@ -604,6 +606,36 @@ function seed_words() {
 function objects_text(b) {
   if (!known(BUILD[b, "objects"])) return "-"
   return (known(BUILD[b, "objects_with_flag"]) ? BUILD[b, "objects_with_flag"] : "?") "/" BUILD[b, "objects"]
+}
+
+# functions_words(i): what row i of functions.tsv counts, and where the list is.
+function functions_words(i,    s, n) {
+  n = FUNCTION[i, "functions_differ"] + 0
+  s = FUNCTION[i, "variant"] " (" FUNCTION[i, "cc"] "): "
+  if (!n) s = s "no function differs in size or calls from " baseline
+  else s = s plural(n, "function") (n == 1 ? " differs" : " differ") " in size or calls from " baseline "; " \
+    FUNCTION[i, "inlined_in_baseline"] " called here " (FUNCTION[i, "inlined_in_baseline"] == 1 ? "is" : "are") " inlined there, " \
+    FUNCTION[i, "inlined_in_variant"] " the other way round"
+  if (FUNCTION[i, "libraries_not_compared"] + 0) s = s "; " FUNCTION[i, "libraries_not_compared"] " libraries cannot be compared"
+  return s (n ? " (proof/" FUNCTION[i, "variant"] "-" FUNCTION[i, "cc"] "/compare.tsv)." : ".")
+}
+
+# constants_words(): one line when there is no table of preprocessor constants to show, else empty.
+function constants_words(    r, b, base, could, could_not) {
+  if (CONSTANT["rows"]) return ""
+  if (!constants_recorded) return "Preprocessor constants: not recorded."
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (b && row_variant[r] == baseline && known(BUILD[b, "sha256"])) base[row_group[r]] = 1
+  }
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (!b || row_variant[r] == baseline || !known(BUILD[b, "sha256"])) continue
+    if (row_group[r] in base) could++
+    else could_not++
+  }
+  if (!could) return "Preprocessor constants: nothing to compare."
+  return "Preprocessor constants: the same in all builds" (could_not ? " of compilers whose baseline was built" : "") "."
 }
 
 function tls_text(b) {

@@ -529,6 +529,30 @@ function write_proof(    r, b, any, asked) {
       BUILD[b, "absolute"] "\t" kilobytes(BUILD[b, "text_bytes"]) "\t" substr(BUILD[b, "sha256"], 1, 8))
   }
   table_write()
+  write_constants()
+}
+
+# The text takes the first of them: a mail is no place for hundreds.
+function write_constants(    i, most, s) {
+  s = constants_words()
+  if (FUNCTION["rows"]) out("")
+  for (i = 1; i <= FUNCTION["rows"]; i++) para("- ", "  ", functions_words(i))
+  out("")
+  if (s != "") { para("", "", s); return }
+  most = CONSTANT["rows"] > 20 ? 20 : CONSTANT["rows"]
+  out("Preprocessor constants that differ from " baseline ":")
+  table_begin()
+  table_column("variant", "l", 18)
+  table_column("cc", "l", 8)
+  table_column("constant", "l", 24)
+  table_column(baseline, "l", 9)
+  table_column("this build", "l", 9)
+  for (i = 1; i <= most; i++)
+    table_row(CONSTANT[i, "variant"] "\t" CONSTANT[i, "cc"] "\t" CONSTANT[i, "constant"] "\t" CONSTANT[i, "baseline_value"] "\t" CONSTANT[i, "variant_value"])
+  table_write()
+  s = "-DNAME: given on compile lines; -: not defined."
+  if (CONSTANT["rows"] > most) s = s " " CONSTANT["rows"] - most " more stand in proof/constants.tsv."
+  para("", "", s)
 }
 
 function write_reproduce() {
