@@ -96,3 +96,18 @@ archives() {
   [ "$output" = $'other\tgcc\t0\t0\t0\t1' ]
   grep -q 'librte_data.a names no functions' "$BATS_TEST_TMPDIR/not-compared.txt"
 }
+
+@test "libraries: the sums of their objects, and one code model or mixed" {
+  local objects=$BATS_TEST_TMPDIR/objects.tsv
+  {
+    printf 'library\tobject\tmachine\ttext_bytes\tgot\tplt\tcode_model\n'
+    printf 'rte_b\tx.o\tx86-64\t100\t1\t2\tpic\nrte_b\ty.o\tx86-64\t50\t10\t20\tnone\nrte_a\tx.o\tx86-64\t7\t0\t0\tpie\n'
+    printf 'rte_a\tz.o\tx86-64\t7\t0\t1\tpic\nrte_c\tl.o\tllvm-bitcode\t-\t-\t-\tnone\n'
+  } >"$objects"
+  diff <(proof_libraries <"$objects") - <<'EXPECTED'
+library	objects	text_bytes	got	plt	code_model
+rte_b	2	150	11	22	pic
+rte_a	2	14	0	1	mixed
+rte_c	1	0	0	0	none
+EXPECTED
+}

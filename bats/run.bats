@@ -67,7 +67,7 @@ CASES
   local result file
   result=$(results_seen)
   for file in meta.json plan.tsv slices.tsv builds.tsv effects.tsv units.tsv report.txt report.html forest.png mpps.svg \
-    perf.tsv perf-events.tsv proof/constants.tsv proof/functions.tsv proof/meson-static-gcc/compare.tsv proof/meson-static-gcc/flags.tsv \
+    perf.tsv perf-events.tsv proof/constants.tsv proof/functions.tsv proof/meson-static-gcc/compare.tsv proof/meson-static-gcc/flags.tsv proof/meson-static-gcc/libraries.tsv \
     proof/meson-static-gcc/objects.tsv proof/meson-static-gcc/binary.txt proof/meson-static-gcc/commands.tsv.gz; do
     [ -s "$result/$file" ] || { echo "missing: $file"; return 1; }
   done

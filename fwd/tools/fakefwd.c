@@ -35,6 +35,7 @@ static const char USAGE[] =
 	"                        stdout, then hangs), empty (no packets), nocycles, drop (2 packets),\n"
 	"                        idle (dies 20 ms after the answer)\n"
 	"  --help                this text\n"
+	"  --idle-touch=PAGES    take so many page faults between the runs, 3 ms after an answer\n"
 	"  --ignore-term         ignore SIGTERM\n"
 	"  --iteration-ns=N      sleep so long for each iteration, untimed ones too (default 0)\n"
 	"  --noise=SHARE         cycles vary by up to this share of base, both ways (default 0)\n"
@@ -63,6 +64,7 @@ enum {
 	OPT_DRIFT,
 	OPT_FAULT,
 	OPT_HELP,
+	OPT_IDLE_TOUCH,
 	OPT_IGNORE_TERM,
 	OPT_ITERATION_NS,
 	OPT_NOISE,
@@ -84,6 +86,7 @@ static const struct opt OPTIONS[] = {
 	{"drift", true, OPT_DRIFT},
 	{"fault", true, OPT_FAULT},
 	{"help", false, OPT_HELP},
+	{"idle-touch", true, OPT_IDLE_TOUCH},
 	{"ignore-term", false, OPT_IGNORE_TERM},
 	{"iteration-ns", true, OPT_ITERATION_NS},
 	{"noise", true, OPT_NOISE},
@@ -127,7 +130,8 @@ static struct {
 	double base, drift, noise;
 	double start_effect, switch_effect;
 	uint64_t start_effect_runs, switch_runs;
-	uint64_t burst, iteration_ns, seed, tsc_hz, quit_exit, start_ms, touch, worker_touch;
+	uint64_t burst, iteration_ns, seed, tsc_hz, quit_exit, start_ms;
+	uint64_t touch, idle_touch, worker_touch;
 	bool child, ignore_term;
 	const char *start;
 	struct {
@@ -248,6 +252,9 @@ set_option(int id, const char *value)
 		break;
 	case OPT_DRIFT:
 		cfg.drift = opt_double("drift", value, -1, 1);
+		break;
+	case OPT_IDLE_TOUCH:
+		cfg.idle_touch = opt_u64("idle-touch", value, 0, 1000000);
 		break;
 	case OPT_IGNORE_TERM:
 		cfg.ignore_term = true;
@@ -458,6 +465,10 @@ answer(uint64_t run, uint64_t iterations, uint64_t warmup)
 		" packets=%" PRIu64 " cycles=%" PRIu64 "\n",
 		run, iterations, warmup, packets, cycles);
 	fflush(stdout);
+	if (cfg.idle_touch > 0) {
+		sleep_ns(3 * 1000000);
+		touch(cfg.idle_touch);
+	}
 	if (is(fault, "idle")) {
 		sleep_ns(20 * 1000000);
 		dead();

@@ -129,6 +129,35 @@ proof_functions() {
     END { print variant, cc, NR - 1, n["a"] + 0, n["b"] + 0, skipped }' "$5/compare.tsv"
 }
 
+# proof_libraries: elfproof's table of objects on stdin, summed for each library, in the order of the archives.
+proof_libraries() {
+  awk -F '\t' -v OFS='\t' '
+    NR == 1 {
+      for (i = 4; $i != "code_model"; i++) { name[i] = $i; last = i }
+      model = last + 1
+      printf "library\tobjects"
+      for (i = 4; i <= last; i++) printf "\t%s", name[i]
+      print "\tcode_model"
+      next
+    }
+    {
+      if (!($1 in objects)) order[++n] = $1
+      objects[$1]++
+      # bitcode has "-" for every count
+      for (i = 4; i <= last; i++) sum[$1, i] += $i
+      if ($model == "none") next
+      if (!($1 in code)) code[$1] = $model
+      else if (code[$1] != $model) code[$1] = "mixed"
+    }
+    END {
+      for (k = 1; k <= n; k++) {
+        printf "%s\t%d", order[k], objects[order[k]]
+        for (i = 4; i <= last; i++) printf "\t%d", sum[order[k], i]
+        print "\t" ((order[k] in code) ? code[order[k]] : "none")
+      }
+    }'
+}
+
 # _contradiction: prints what of the proof contradicts the data file; nothing when all is as asked.
 _contradiction() {
   if [[ $objects_with_flag != "$objects" ]]; then
@@ -156,6 +185,7 @@ proof_row() {
   mkdir -p "$folder"
   mapfile -t archives < <(sed "s#^#$dir/meson/#" "$dir/archives")
   "$tools/elfproof" objects "${archives[@]}" >"$folder/objects.tsv"
+  proof_libraries <"$folder/objects.tsv" >"$folder/libraries.tsv"
   "$tools/elfproof" model "${archives[@]}" >"$folder/model.txt"
   "$tools/elfproof" binary "$binary" >"$folder/binary.txt"
   awk -F '\t' -v OFS='\t' -v want="${variant_of[pic_flag]}" '
