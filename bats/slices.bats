@@ -225,8 +225,10 @@ with_pmu() {
 
 @test "counters: nothing between the slices is counted" {
   plan 1 1 '--touch 100 --idle-touch 700'
-  # faults while process 1 waits, which has 20 ms to do its own before it is asked again
-  plan 1 2 '--touch 5000 --iteration-ns 2000000'
+  # they fault while process 1 waits, and give it the time to do its own before it is asked again
+  plan 1 2 '--touch 5000 --iteration-ns 1000000'
+  plan 1 3 '--iteration-ns 1000000'
+  plan 1 4 '--iteration-ns 1000000'
   software_counters
   slices --rounds 9 --perf-events task-clock,page-faults
   [ "$(usual page-faults 1)" = 100 ]

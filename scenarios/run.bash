@@ -197,7 +197,7 @@ build_all() {
   proof_header >"$work/builds.tsv"
   mkdir -p "$work/proof"
   proof_constants_header >"$work/proof/constants.tsv"
-  proof_functions_header >"$work/proof/functions.tsv"
+  proof_functions_header >"$work/proof/inlining.tsv"
   for cc in "${cc_list[@]}"; do
     for variant in "${variant_list[@]}"; do
       note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"

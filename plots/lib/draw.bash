@@ -20,7 +20,7 @@ PERF_COLUMNS='epoch:count round:count variant:word cc:word dpdk:word layout:coun
   packets:count'
 EVENTS_COLUMNS='epoch:count event:word status:eventstatus slices:count reason:text?'
 CONSTANTS_COLUMNS='variant:word cc:word constant:word baseline_value:text? variant_value:text?'
-FUNCTIONS_COLUMNS='variant:word cc:word functions_differ:count inlined_in_baseline:count inlined_in_variant:count
+INLINING_COLUMNS='variant:word cc:word functions_differ:count inlined_in_baseline:count inlined_in_variant:count
   libraries_not_compared:count'
 BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status reason:text?
   log:text? flag_asked:text? objects:count? objects_with_flag:count? code_model_asked:text?
@@ -49,7 +49,7 @@ check_result() {
     check_tsv "$from/units.tsv" "$to" "$UNITS_COLUMNS"
   fi
   check_perf "$from" "$to"
-  [ ! -e "$from/proof/functions.tsv" ] || check_tsv "$from/proof/functions.tsv" "$to" "$FUNCTIONS_COLUMNS"
+  [ ! -e "$from/proof/inlining.tsv" ] || check_tsv "$from/proof/inlining.tsv" "$to" "$INLINING_COLUMNS"
   [ ! -e "$from/proof/constants.tsv" ] || check_tsv "$from/proof/constants.tsv" "$to" "$CONSTANTS_COLUMNS"
   awk -f "$here/lib/counts.awk" "$to/slices.tsv" >"$to/counts.tsv"
   mkdir "$to/localise"

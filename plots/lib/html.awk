@@ -310,9 +310,9 @@ function write_proof(    r, b, any) {
 
 function write_constants(    i, s) {
   s = constants_words()
-  if (FUNCTION["rows"]) put("<ul>")
-  for (i = 1; i <= FUNCTION["rows"]; i++) put("<li>" html(functions_words(i)) "</li>")
-  if (FUNCTION["rows"]) put("</ul>")
+  if (INLINING["rows"]) put("<ul>")
+  for (i = 1; i <= INLINING["rows"]; i++) put("<li>" html(functions_words(i)) "</li>")
+  if (INLINING["rows"]) put("</ul>")
   if (s != "") { paragraph(s); return }
   put("<h3>Preprocessor constants that differ from " html(baseline) "</h3>")
   table_open("Constants", "variant|cc|constant|" baseline "|this build", "-DNAME: given on compile lines; -: not defined.")

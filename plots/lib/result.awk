@@ -21,7 +21,7 @@ function result_load(dir) {
   tsv_load(dir "/counts.tsv", COUNT)
   tsv_load(dir "/units.tsv", UNIT)
   constants_recorded = tsv_load(dir "/constants.tsv", CONSTANT)
-  tsv_load(dir "/functions.tsv", FUNCTION)
+  tsv_load(dir "/inlining.tsv", INLINING)
   tsv_load(dir "/perf-sums.tsv", PERF)
   tsv_load(dir "/perf-events.tsv", EVENT)
   margin = M["measure.margin_percent"] + 0
@@ -608,16 +608,16 @@ function objects_text(b) {
   return (known(BUILD[b, "objects_with_flag"]) ? BUILD[b, "objects_with_flag"] : "?") "/" BUILD[b, "objects"]
 }
 
-# functions_words(i): what row i of functions.tsv counts, and where the list is.
+# functions_words(i): what row i of inlining.tsv counts, and where the list is.
 function functions_words(i,    s, n) {
-  n = FUNCTION[i, "functions_differ"] + 0
-  s = FUNCTION[i, "variant"] " (" FUNCTION[i, "cc"] "): "
+  n = INLINING[i, "functions_differ"] + 0
+  s = INLINING[i, "variant"] " (" INLINING[i, "cc"] "): "
   if (!n) s = s "no function differs in size or calls from " baseline
   else s = s plural(n, "function") (n == 1 ? " differs" : " differ") " in size or calls from " baseline "; " \
-    FUNCTION[i, "inlined_in_baseline"] " called here " (FUNCTION[i, "inlined_in_baseline"] == 1 ? "is" : "are") " inlined there, " \
-    FUNCTION[i, "inlined_in_variant"] " the other way round"
-  if (FUNCTION[i, "libraries_not_compared"] + 0) s = s "; " FUNCTION[i, "libraries_not_compared"] " libraries cannot be compared"
-  return s (n ? " (proof/" FUNCTION[i, "variant"] "-" FUNCTION[i, "cc"] "/compare.tsv)." : ".")
+    INLINING[i, "inlined_in_baseline"] " called here " (INLINING[i, "inlined_in_baseline"] == 1 ? "is" : "are") " inlined there, " \
+    INLINING[i, "inlined_in_variant"] " the other way round"
+  if (INLINING[i, "libraries_not_compared"] + 0) s = s "; " INLINING[i, "libraries_not_compared"] " libraries cannot be compared"
+  return s (n ? " (proof/" INLINING[i, "variant"] "-" INLINING[i, "cc"] "/compare.tsv)." : ".")
 }
 
 # constants_words(): one line when there is no table of preprocessor constants to show, else empty.

@@ -535,8 +535,8 @@ function write_proof(    r, b, any, asked) {
 # The text takes the first of them: a mail is no place for hundreds.
 function write_constants(    i, most, s) {
   s = constants_words()
-  if (FUNCTION["rows"]) out("")
-  for (i = 1; i <= FUNCTION["rows"]; i++) para("- ", "  ", functions_words(i))
+  if (INLINING["rows"]) out("")
+  for (i = 1; i <= INLINING["rows"]; i++) para("- ", "  ", functions_words(i))
   out("")
   if (s != "") { para("", "", s); return }
   most = CONSTANT["rows"] > 20 ? 20 : CONSTANT["rows"]

@@ -107,7 +107,7 @@ proof_functions_header() {
 }
 
 # proof_functions VARIANT CC BASELINE_DIR DIR FOLDER: the functions that differ from the baseline's, library by
-# library, as FOLDER/compare.tsv (a is the baseline), and the row of functions.tsv that counts them. A library that
+# library, as FOLDER/compare.tsv (a is the baseline), and the row of inlining.tsv that counts them. A library that
 # cannot be compared, like one of bitcode, is a line of FOLDER/not-compared.txt.
 proof_functions() {
   local archive name skipped=0
@@ -196,7 +196,7 @@ proof_row() {
   cp -f "$binary.cmd" "$folder/link.txt"
   if [[ -n $reference && $reference != "$dir" ]]; then
     proof_constants "$variant" "${cc##*/}" "$reference" "$dir" >>"$work/proof/constants.tsv"
-    proof_functions "$variant" "${cc##*/}" "$reference" "$dir" "$folder" >>"$work/proof/functions.tsv"
+    proof_functions "$variant" "${cc##*/}" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
   fi
   IFS=$'\t' read -r objects objects_with_flag first_without < <(tail -n 1 "$dir/flags.tsv")
   model=$(sed -n 's/^code_model=\([^ ]*\).*/\1/p' "$folder/model.txt")
