@@ -403,13 +403,13 @@ everything() {
   as --defsym SIZE=10 "$FIXTURES/compare.s" -o a.o
   as --defsym SIZE=16 "$FIXTURES/compare.s" -o b.o
   elf compare a.o b.o
-  [ "${lines[0]}" = $'object\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin' ]
-  [ "${lines[1]}" = $'-\tgrown\t10\t16\t+6\tboth' ]
-  [ "${lines[2]}" = $'-\tgone\t5\t-\t-5\ta' ]
+  [ "${lines[0]}" = $'object\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in' ]
+  [ "${lines[1]}" = $'-\tgrown\t10\t16\t+6\tboth\t0\t0\t-' ]
+  [ "${lines[2]}" = $'-\tgone\t5\t-\t-5\ta\t0\t0\t-' ]
   [ "${#lines[@]}" -eq 3 ]
   elf compare b.o a.o
-  [ "${lines[1]}" = $'-\tgrown\t16\t10\t-6\tboth' ]
-  [ "${lines[2]}" = $'-\tgone\t-\t5\t+5\tb' ]
+  [ "${lines[1]}" = $'-\tgrown\t16\t10\t-6\tboth\t0\t0\t-' ]
+  [ "${lines[2]}" = $'-\tgone\t-\t5\t+5\tb\t0\t0\t-' ]
   elf compare a.o a.o
   [ "${#lines[@]}" -eq 1 ]
   ar rc a.a a.o
@@ -418,12 +418,85 @@ everything() {
   cp b.o other/a.o
   ar rc b.a other/a.o
   elf compare a.a b.a
-  [ "${lines[1]}" = $'a.o\tgrown\t10\t16\t+6\tboth' ]
+  [ "${lines[1]}" = $'a.o\tgrown\t10\t16\t+6\tboth\t0\t0\t-' ]
   ld -shared a.o -o a.so
   ld -shared b.o -o b.so
   strip a.so
   elf compare a.so b.so
-  [ "${lines[1]}" = $'-\tgrown\t10\t16\t+6\tboth' ]
+  # in what is linked, calls are not counted
+  [ "${lines[1]}" = $'-\tgrown\t10\t16\t+6\tboth\t-\t-\t-' ]
+}
+
+# calls FUNCTION: calls_a calls_b inlined_in of its row in the last comparison; nothing without one.
+calls() {
+  awk -F '\t' -v name="$1" '$2 == name { print $7, $8, $9 }' <<<"$output"
+}
+
+@test "compare: a function that gcc inlines without -fPIC and calls with it is named, with its calls" {
+  local level
+  for level in -O2 -O3; do
+    gcc $level -fno-pie -c "$FIXTURES/inlined.c" -o a.o
+    gcc $level -fPIC -c "$FIXTURES/inlined.c" -o b.o
+    elf compare a.o b.o
+    [ "$(calls exported)" = '0 2 a' ] || { echo "$level: $output"; return 1; }
+    [ "$(awk -F '\t' '$9 != "-"' <<<"$output" | wc -l)" -eq 2 ]
+    elf compare b.o a.o
+    [ "$(calls exported)" = '2 0 b' ]
+    # the cure, and the compiler that never had the illness
+    gcc $level -fPIC -fno-semantic-interposition -c "$FIXTURES/inlined.c" -o b.o
+    elf compare a.o b.o
+    [ "$(awk -F '\t' '$9 != "-"' <<<"$output" | wc -l)" -eq 1 ]
+    clang $level -fno-pie -c "$FIXTURES/inlined.c" -o a.o
+    clang $level -fPIC -c "$FIXTURES/inlined.c" -o b.o
+    elf compare a.o b.o
+    [ "$(awk -F '\t' '$9 != "-"' <<<"$output" | wc -l)" -eq 1 ]
+  done
+}
+
+@test "compare: calls with and without a relocation, jumps and calls through the GOT are counted" {
+  # nothing calls anything in this one, but all is defined
+  gcc -O2 -S -fno-pie "$FIXTURES/inlined.c" -o - | sed -E 's/^(\s)(call|jmp)(\s+)[a-z_]+$/\1nop/' >none.s
+  gcc -c none.s -o none.o
+  local flags
+  for flags in -fno-pie -fPIE -fPIC '-fPIC -fno-plt' '-fPIC -ffunction-sections' '-fPIC -fno-plt -Wa,-mrelax-relocations=no'; do
+    # shellcheck disable=SC2086 # flags are words
+    gcc -O2 $flags -c "$FIXTURES/inlined.c" -o b.o
+    elf compare none.o b.o
+    [ "$(calls near_one)" = '0 2 a' ] || { echo "$flags: $output"; return 1; }
+    [ "$(calls far_one)" = '0 1 a' ] || { echo "$flags: $output"; return 1; }
+    [[ "$(calls recursive)" == '' || "$(calls recursive)" == '0 0 -' ]]
+    [[ "$flags" != -fPIC* ]] || [ "$(calls exported)" = '0 2 a' ]
+  done
+}
+
+@test "compare: parts and clones belong to their function" {
+  as --defsym PARTS=0 "$FIXTURES/parts.s" -o a.o
+  as --defsym PARTS=1 "$FIXTURES/parts.s" -o b.o
+  elf compare a.o b.o
+  [ "$(sed 1d <<<"$output" | sort | tr '\t\n' ' ,')" = "- a.parted 4 5 +1 both 0 0 -,- b.12 4 5 +1 both 0 0 -,- caller 10 7 -3 both 0 0 -,- whole 30 35 +5 both 0 2 a," ]
+}
+
+@test "compare: the calls are those that a disassembler shows" {
+  require_cmd objdump
+  local cc flags
+  for cc in gcc clang; do
+    for flags in -fno-pie -fPIC; do
+      $cc -O2 $flags -I"$KIT/fwd/tools" -D_GNU_SOURCE -c "$KIT/fwd/tools/stats.c" -o b.o
+      # linked, every call shows its target
+      ld -static --unresolved-symbols=ignore-all -e 0 -o linked b.o
+      objdump -d --no-show-raw-insn linked | awk '
+        function plain(s) { gsub(/\.(cold|part|isra|constprop)(\.[0-9]+)?/, "", s); return s }
+        /^[0-9a-f]+ <.*>:$/ { caller = plain(substr($2, 2, length($2) - 3)); next }
+        $2 ~ /^(call|j[a-z]+)$/ && $NF ~ /^<[^+-]*>$/ { target = plain(substr($NF, 2, length($NF) - 2)); if (target != caller) n[target]++ }
+        END { for (f in n) print f, n[f] }' | sort >expected
+      # against an object without any call, every count shows
+      printf 'void nothing_of_this(void);void nothing_of_this(void){}' | gcc -x c -c - -o none.o
+      elf compare none.o b.o
+      awk -F '\t' 'NR > 1 && $8 > 0 { print $2, $8 }' <<<"$output" | sort >found
+      [ -s expected ]
+      diff expected found
+    done
+  done
 }
 
 @test "bad input: each is one line that says what is wrong, exit 2, nothing on stdout" {
@@ -506,7 +579,7 @@ fuzz() {
 @test "corrupt files: 280 damaged objects, archives and binaries, under sanitizers" {
   local sanitize=(-std=c11 -D_GNU_SOURCE -O1 -g "-fsanitize=address,undefined" -fno-sanitize-recover=all)
   gcc "${sanitize[@]}" -Dmain=elfproof_main -c "$KIT/fwd/tools/elfproof.c" -o proof.o
-  gcc "${sanitize[@]}" "$FIXTURES/fuzz.c" proof.o "$KIT"/fwd/tools/{elfbinary,elfcompare,elffile,reloc,util}.c \
+  gcc "${sanitize[@]}" "$FIXTURES/fuzz.c" proof.o "$KIT"/fwd/tools/{elfbinary,elfcalls,elfcompare,elffile,reloc,util}.c \
     -lelf -ldw -lm -o fuzz
   everything a.o gcc -O2 -fPIC -g
   everything b.o clang -O2 -fno-pie

@@ -323,6 +323,143 @@ png_width() {
   has "$result/report.txt" 'meson-static-nopie +41.2 % (+40.1 to +42.3 %)'
 }
 
+# --- counters --------------------------------------------------------------------------------
+
+# counters: perf.tsv and perf-events.tsv of the fixture. A packet costs 100 cycles here, 250 of gcc's
+# meson-static; layout 0 misses the L1i twice in a thousand packets, all others four times.
+counters() {
+  awk -F '\t' -v OFS='\t' '
+    NR == 1 { print "epoch", "round", "variant", "cc", "dpdk", "layout", "process", "packets", "cycles", "instructions", "L1-icache-load-misses"; next }
+    $13 == 1 {
+      cycles = ($4 == "meson-static" && $5 == "gcc") ? 250 : 100
+      print $1, $2, $4, $5, $6, $7, $8, $9, cycles * $9, $2 == 1 ? "-" : 321.5 * $9, ($7 == 0 ? 0.002 : 0.004) * $9
+    }' "$result/slices.tsv" >"$result/perf.tsv"
+  {
+    printf 'epoch\tevent\tstatus\tslices\treason\n'
+    for epoch in 1 2; do
+      printf '%s\tcycles\tcounted\t9\t-\n' $epoch
+      printf '%s\tinstructions\tcounted\t9\t3 slices left out: the PMU has not enough counters\n' $epoch
+      printf '%s\tL1-icache-load-misses\tcounted\t9\t-\n' $epoch
+      printf '%s\tiTLB-load-misses\tabsent\t0\tperf_event_open: No such file or directory\n' $epoch
+    done
+  } >"$result/perf-events.tsv"
+}
+
+@test "counters: figures per packet of each variant and compiler, in text and page" {
+  counters
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  has "$result/report.txt" 'Counters, user mode, per packet'
+  has "$result/report.txt" 'meson-static gcc 250.0 321.5 0.0027'
+  has "$result/report.txt" 'meson-shared clang 100.0 321.5 0.0030'
+  has "$result/report.txt" 'instructions: without the slices in which the PMU had no counter'
+  has "$result/report.html" '<h2 id="counters">Counters, user mode, per packet</h2>'
+  [ "$(grep -c 'data-value="250">250.0</td>' "$result/report.html")" -eq 1 ]
+  has "$result/report.txt" '- iTLB misses per packet: this CPU does not count them (perf_event_open: No such file or directory).'
+  # failed builds have no row
+  run sed -n '/^Counters, user mode/,/^Sums over/p' "$result/report.txt"
+  [ "$(grep -c ' \(gcc\|clang\) ' <<<"$output")" -eq 8 ]
+}
+
+@test "counters: none here is one line with the reason of that run, and no table" {
+  printf 'epoch\tevent\tstatus\tslices\treason\n' >"$result/perf-events.tsv"
+  for epoch in 1 2; do
+    for event in cycles branch-misses L1-icache-load-misses iTLB-load-misses; do
+      printf '%s\t%s\tabsent\t0\tperf_event_open: No such file or directory\n' $epoch $event
+    done
+  done >>"$result/perf-events.tsv"
+  printf 'epoch\tround\tvariant\tcc\tdpdk\tlayout\tprocess\tpackets\tcycles\tbranch-misses\tL1-icache-load-misses\tiTLB-load-misses\n' >"$result/perf.tsv"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  has "$result/report.txt" '- cycles, branch misses, L1i misses, iTLB misses per packet: this machine has no PMU (perf_event_open: No such file or directory).'
+  has "$result/report.html" 'this machine has no PMU (perf_event_open: No such file or directory).'
+  lacks "$result/report.txt" 'Counters, user mode'
+  lacks "$result/report.html" 'Counters, user mode'
+}
+
+@test "counters: a kernel that refuses them is said so, with the sysctl to set" {
+  has "$(drawn)/report.txt" 'misses per packet: no counters were asked for.'
+  printf 'epoch\tevent\tstatus\tslices\treason\n1\tcycles\trefused\t0\tperf_event_open: Permission denied; kernel.perf_event_paranoid is 3: allow it with sysctl -w kernel.perf_event_paranoid=2\n' >"$result/perf-events.tsv"
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" '- cycles per packet: perf_event_open: Permission denied; kernel.perf_event_paranoid is 3: allow it with sysctl -w kernel.perf_event_paranoid=2.'
+  lacks "$result/report.txt" 'no PMU'
+}
+
+@test "counters: a malformed perf.tsv is one line and exit 2" {
+  counters
+  cp "$result/perf.tsv" "$BATS_TEST_TMPDIR/good"
+  while IFS='|' read -r change expected; do
+    sed "$change" "$BATS_TEST_TMPDIR/good" >"$result/perf.tsv"
+    run "$report" "$result"
+    [ "$status" -eq 2 ] || { echo "$change"; return 1; }
+    one_line_error "$expected" || { echo "$change"; return 1; }
+    [ ! -e "$result/report.txt" ]
+  done <<'CASES'
+2s/	[0-9]*$/	many/|line 2: column L1-icache-load-misses: 'many' is not a count
+1s/cycles/cy cles/|the header names an event with other characters
+1s/packets/bytes/|the header lacks the column 'packets'
+3s/$/	1/|line 3: 12 fields
+CASES
+  cp "$BATS_TEST_TMPDIR/good" "$result/perf.tsv"
+  sed -i '2s/counted/guessed/' "$result/perf-events.tsv"
+  run "$report" "$result"
+  [ "$status" -eq 2 ]
+  one_line_error "column status: 'guessed' is not a eventstatus"
+}
+
+# --- what differs in the builds --------------------------------------------------------------
+
+@test "constants: a table of what differs, or one line" {
+  mkdir "$result/proof"
+  lacks "$(drawn)/report.txt" 'the same in all builds'
+  has "$(drawn)/report.txt" 'Preprocessor constants: not recorded.'
+  printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n' >"$result/proof/constants.tsv"
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'Preprocessor constants: the same in all builds.'
+  has "$result/report.html" 'Preprocessor constants: the same in all builds.'
+  printf 'meson-shared\tgcc\tRTE_MAX_LCORE\t128\t64\nmeson-shared\tgcc\t-D_FILE_OFFSET_BITS\t-\t64\nmeson-shared\tclang\tRTE_EVIL\t"<b>"\t(empty)\n' >>"$result/proof/constants.tsv"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  has "$result/report.txt" 'Preprocessor constants that differ from meson-static:'
+  has "$result/report.txt" 'meson-shared gcc RTE_MAX_LCORE 128 64'
+  has "$result/report.txt" 'meson-shared gcc -D_FILE_OFFSET_BITS - 64'
+  lacks "$result/report.txt" 'the same in all builds'
+  has "$result/report.html" '<td><code>RTE_MAX_LCORE</code></td> <td>128</td> <td>64</td>'
+  has "$result/report.html" '&quot;&lt;b&gt;&quot;'
+}
+
+@test "constants: a mail takes the first twenty and says where the rest is" {
+  mkdir "$result/proof"
+  {
+    printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n'
+    for n in $(seq 25); do printf 'meson-shared\tgcc\tRTE_A_CONSTANT_WITH_A_RATHER_LONG_NAME_%02d\t"a value that is longer than its column"\t%d\n' "$n" "$n"; done
+  } >"$result/proof/constants.tsv"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  has "$result/report.txt" '5 more stand in proof/constants.tsv.'
+  [ "$(grep -c '<td><code>RTE_A_CONSTANT' "$result/report.html")" -eq 25 ]
+}
+
+@test "constants: without the baseline's build nothing is called the same" {
+  mkdir "$result/proof"
+  printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n' >"$result/proof/constants.tsv"
+  edit builds.tsv '$1 == "meson-static" && $2 == "clang" { $5 = "build failed"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'the same in all builds of compilers whose baseline was built.'
+}
+
+@test "functions: how many differ and how many are called that the baseline inlines" {
+  mkdir "$result/proof"
+  printf 'variant\tcc\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\nmeson-shared\tgcc\t1705\t193\t10\t0\nmeson-shared\tclang\t0\t0\t0\t0\nmeson-static-nopic\tgcc\t1\t1\t0\t2\n' >"$result/proof/inlining.tsv"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  for file in report.txt report.html; do
+    has "$result/$file" 'meson-shared (gcc): 1705 functions differ in size or calls from meson-static; 193 called here are inlined there, 10 the other way round (proof/meson-shared-gcc/compare.tsv).'
+    has "$result/$file" 'meson-shared (clang): no function differs in size or calls from meson-static.'
+    has "$result/$file" 'meson-static-nopic (gcc): 1 function differs in size or calls from meson-static; 1 called here is inlined there, 0 the other way round; 2 libraries cannot be compared (proof/meson-static-nopic-gcc/compare.tsv).'
+  done
+}
+
 # --- hostile and broken data -----------------------------------------------------------------
 
 @test "markup and control characters in the data are harmless, in text, page and SVG" {

@@ -67,15 +67,28 @@ CASES
   local result file
   result=$(results_seen)
   for file in meta.json plan.tsv slices.tsv builds.tsv effects.tsv units.tsv report.txt report.html forest.png mpps.svg \
+    perf.tsv perf-events.tsv proof/constants.tsv proof/inlining.tsv proof/meson-static-gcc/compare.tsv proof/meson-static-gcc/flags.tsv proof/meson-static-gcc/libraries.tsv \
     proof/meson-static-gcc/objects.tsv proof/meson-static-gcc/binary.txt proof/meson-static-gcc/commands.tsv.gz; do
     [ -s "$result/$file" ] || { echo "missing: $file"; return 1; }
   done
   jq -e '.machine.cpu and .dpdk[0].id and .device.rx_burst and .measure.seed == 1' "$result/meta.json"
   [[ "$output" == *"result: $result"* ]]
+  # the same DPDK, and gcc inlines less with -fPIC
+  [[ "$output" == *"Preprocessor constants: the same in all builds."* ]]
+  awk -F '\t' 'NR == 2 && $1 == "meson-static" && $3 > 100 && $4 > $5 { found = 1 } END { exit !found }' "$result/proof/inlining.tsv"
+  # counters are in the report, or the reason why there are none
+  [ "$(cut -f 3 "$result/perf-events.tsv" | grep -c counted)" -gt 0 ] || [[ "$(tr -s ' \n' ' ' <"$result/report.txt")" == *"misses per packet: "*"perf_event_open: "* ]]
   # 2 epochs, 3 processes (the baseline twice), 4 rounds
   [ "$(tail -n +2 "$result/slices.tsv" | wc -l)" -eq 24 ]
   [ -z "$(find "$results" -name '.part*')" ]
   [ -z "$(processes_left)" ]
+}
+
+@test "a counter nobody knows is one line and exit 2, before anything is built or measured" {
+  run "$KIT/scenarios/software/run" "${short[@]}" --perf-events cycles,luck
+  [ "$status" -eq 2 ]
+  one_line_error "--perf-events: unknown event 'luck'"
+  [ -z "$(results_seen)" ]
 }
 
 @test "the same seed plans the same run" {

@@ -182,6 +182,163 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   [ "$(column dropped | tr '\n' ' ')" = "0 2 0 " ]
 }
 
+# --- counters --------------------------------------------------------------
+
+# software_counters: skip where not even the kernel's own events can be counted.
+software_counters() {
+  slices --perf-events page-faults,context-switches --out probe
+  [ "$(column status '' probe.events | sort -u)" = counted ] ||
+    skip_or_fail "needs perf_event_open for software events: $(column reason '' probe.events | sort -u | tr '\n' ' ')"
+}
+
+# usual NAME PROCESS [FILE]: the value most slices have; the first ones fault in code and stack.
+usual() {
+  column "$1" "$2" "${3:-out.tsv.perf}" | sort -n | uniq -c | sort -n | awk '{ value = $2 } END { print value }'
+}
+
+# with_pmu ARGUMENT...: slices on a machine with a PMU of its own, see the fixture.
+with_pmu() {
+  require_cmd gcc
+  [ -e "$BATS_FILE_TMPDIR/pmu.so" ] ||
+    gcc -Wall -Wextra -Werror -shared -fPIC -o "$BATS_FILE_TMPDIR/pmu.so" "$KIT/bats/fixtures/slices/pmu.c" -ldl
+  # the sanitizers' own library wants to be the first one, and need not be
+  env LD_PRELOAD="$BATS_FILE_TMPDIR/pmu.so" ASAN_OPTIONS=verify_asan_link_order=0 "$TOOLS/slices" --plan plan.tsv \
+    --epoch 1 --rounds 6 --seed 1 --out out.tsv --iterations 10 --timeout 20 "$@"
+}
+
+@test "counters: page faults arrive exactly, of all threads, with the packets they belong to" {
+  plan 1 1 '--touch 100'
+  plan 1 2 '--touch 250 --worker-touch 400'
+  software_counters
+  slices --rounds 9 --perf-events context-switches,page-faults
+  [ "$(head -n 1 out.tsv.perf | tr '\t' ' ')" = "epoch round variant cc dpdk layout process packets context-switches page-faults" ]
+  [ "$(usual page-faults 1)" = 100 ]
+  [ "$(usual page-faults 2)" = 650 ]
+  # each slice waits for its command, and the one with a worker for that as well
+  column context-switches '' out.tsv.perf | awk '$1 < 1 { exit 1 }'
+  # 10 timed iterations of 64 packets and one that is not
+  [ "$(column packets '' out.tsv.perf | sort -u)" = 704 ]
+  [ "$(column round 1 out.tsv.perf | paste -sd ' ')" = "1 2 3 4 5 6 7 8 9" ]
+  [ "$(cut -f 3-6 out.tsv.perf | sed 1d | sort -u | tr '\t\n' ' ,')" = "meson-static gcc 22.11 0,meson-static gcc 22.11 1," ]
+  [ "$(tr '\t\n' ' ,' <out.tsv.events)" = "epoch event status slices reason,1 context-switches counted 18 -,1 page-faults counted 18 -," ]
+}
+
+@test "counters: nothing between the slices is counted" {
+  plan 1 1 '--touch 100 --idle-touch 700'
+  # they fault while process 1 waits, and give it the time to do its own before it is asked again
+  plan 1 2 '--touch 5000 --iteration-ns 1000000'
+  plan 1 3 '--iteration-ns 1000000'
+  plan 1 4 '--iteration-ns 1000000'
+  software_counters
+  slices --rounds 9 --perf-events task-clock,page-faults
+  [ "$(usual page-faults 1)" = 100 ]
+  [ "$(usual page-faults 2)" = 5000 ]
+  column task-clock '' out.tsv.perf | awk '$1 < 1 { exit 1 }'
+}
+
+@test "counters: with --cpu only threads on the forwarding CPUs count" {
+  local cpus first last
+  cpus=$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)
+  first=${cpus%%[-,]*} last=${cpus##*[-,]}
+  [ "$first" != "$last" ] || skip_or_fail "needs two CPUs"
+  plan 1 1 '--touch 1000 --worker-touch 300'
+  # no thread of this one is bound to the forwarding CPU: all count
+  plan 1 2 '--touch 70'
+  software_counters
+  slices --rounds 9 --perf-events page-faults --cpu "$last" --control-cpu "$first"
+  [ "$(usual page-faults 1)" = 300 ]
+  [ "$(usual page-faults 2)" = 70 ]
+}
+
+@test "counters: invalid slices have no row, slices.tsv is as without counters" {
+  plan 1 1 '--touch 10 --fault drop@2'
+  plan 1 2 '--fault exit@3'
+  software_counters
+  slices --rounds 4 --perf-events page-faults 2>err
+  [ "$(column round 1 out.tsv.perf | paste -sd ' ')" = "1 3 4" ]
+  [ "$(column round 2 out.tsv.perf | paste -sd ' ')" = "1 2" ]
+  slices --rounds 4 --perf-events none --out none.tsv 2>err
+  diff out.tsv none.tsv
+  [ ! -e none.tsv.perf ]
+  [ ! -e none.tsv.events ]
+}
+
+@test "counters: without a PMU the errno is the reason, with one there are figures; both are files" {
+  plan 1 1 -
+  slices
+  [ "$(head -n 1 out.tsv.perf | tr '\t' ' ')" = "epoch round variant cc dpdk layout process packets cycles instructions branch-misses L1-icache-load-misses iTLB-load-misses" ]
+  [ "$(column event '' out.tsv.events | paste -sd ' ')" = "cycles instructions branch-misses L1-icache-load-misses iTLB-load-misses" ]
+  awk -F '\t' '
+    NF != 5 { exit 1 }
+    NR > 1 && $3 == "counted" && $4 == 0 { exit 1 }
+    NR > 1 && $3 ~ /absent|refused/ && $5 !~ /^perf_event_open: [A-Z]/ { exit 1 }' out.tsv.events
+  [[ $(column status '' out.tsv.events | head -n 1) != counted ]] || [ "$(column instructions 1 out.tsv.perf | head -n 1)" -gt 100 ]
+}
+
+@test "counters: a PMU that counts fills all five columns" {
+  plan 1 1 '--touch 120'
+  software_counters
+  PMU=pages with_pmu
+  [ "$(column status '' out.tsv.events | sort -u)" = counted ]
+  [ "$(usual instructions 1)" = 120 ]
+  [ "$(usual iTLB-load-misses 1)" = 120 ]
+  column cycles 1 out.tsv.perf | awk '$1 < 100 { exit 1 }'
+}
+
+@test "counters: a figure of a part of the time is left out, and that is said" {
+  plan 1 1 '--touch 120'
+  software_counters
+  # PERF_COUNT_HW_BRANCH_MISSES
+  PMU=pages PMU_STEAL=5 with_pmu
+  [ "$(column branch-misses 1 out.tsv.perf | sort -u)" = - ]
+  [ "$(usual instructions 1)" = 120 ]
+  [ "$(grep branch-misses out.tsv.events | tr '\t' ' ')" = "1 branch-misses multiplexed 0 6 slices left out: the PMU has not enough counters for all events; ask for fewer" ]
+  [ "$(grep -c counted out.tsv.events)" -eq 4 ]
+}
+
+@test "counters: each way to be refused has its own words, and the slices go on" {
+  plan 1 1 -
+  # EACCES, ENOENT, ENOMEM
+  PMU_ERRNO=13 PMU_PARANOID=3 with_pmu --perf-events cycles,context-switches
+  [ "$(sed 1d out.tsv.events | tr '\t\n' ' |')" = "1 cycles refused 0 perf_event_open: Permission denied; kernel.perf_event_paranoid is 3: allow it with sysctl -w kernel.perf_event_paranoid=2|1 context-switches refused 0 perf_event_open: Permission denied; kernel.perf_event_paranoid is 3: allow it with sysctl -w kernel.perf_event_paranoid=1|" ]
+  [ "$(column valid | sort -u)" = 1 ]
+  [ "$(wc -l <out.tsv.perf)" -eq 1 ]
+  rm out.tsv
+  PMU_ERRNO=1 PMU_PARANOID=1 with_pmu --perf-events cycles
+  grep -q 'perf_event_open: Operation not permitted; kernel.perf_event_paranoid is 1 and would allow it, so a container' out.tsv.events
+  rm out.tsv
+  PMU_ERRNO=2 with_pmu --perf-events cycles
+  grep -q 'absent	0	perf_event_open: No such file or directory$' out.tsv.events
+  rm out.tsv
+  PMU_ERRNO=12 with_pmu --perf-events cycles
+  grep -q 'failed	0	perf_event_open: Cannot allocate memory$' out.tsv.events
+}
+
+@test "counters: unknown and repeated events are one line and exit status 2" {
+  local list
+  plan 1 1 -
+  for list in cycle cycles,,instructions cycles, none,cycles CYCLES; do
+    run slices --perf-events="$list"
+    [ "$status" -eq 2 ] || { echo "$list"; return 1; }
+    one_line_error "--perf-events: unknown event '"
+    [[ "$output" == *"known: none L1-dcache-load-misses "*" task-clock" ]]
+  done
+  run slices --perf-events cycles,task-clock,cycles
+  [ "$status" -eq 2 ]
+  one_line_error "--perf-events: cycles is there twice"
+  # every event that is known stands in --help
+  run slices --perf-events=x
+  for list in ${output#*known: }; do "$TOOLS/slices" --help | grep -c -e "[ ,]$list\\b" >/dev/null || { echo "$list"; return 1; }; done
+}
+
+@test "counters: a full disk is one line and exit status 2" {
+  plan 1 1 -
+  ln -s /dev/full out.tsv.events
+  run slices
+  [ "$status" -eq 2 ]
+  one_line_error "cannot write out.tsv.perf or out.tsv.events: "
+}
+
 # --- order -----------------------------------------------------------------
 
 @test "every round is a permutation, and rounds differ" {

@@ -56,6 +56,8 @@ Build DPDK's variants, forward packets through each, and report the difference.
   --margin=PERCENT    differences within it are called the same (default 1)
   --no-huge           forward without hugepages; the report says so
   --offline           never look for DPDK's source beyond this machine
+  --perf-events=LIST  what the kernel counts beside the slices, or none (default: cycles, instructions
+                      and misses where the machine has a PMU; see reproducers/measure --help)
   --quick             fewer epochs, rounds and layouts: a first look in a minute
   --results=DIR       where results go (default results/ in the kit)
   --rounds=N          rounds an epoch, 2 to 100000 (default 24, quick 12)
@@ -74,7 +76,7 @@ USAGE
 
 parse_options() {
   baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' gate='' half_width=0 layouts='' linker=''
-  localise=no margin=1 huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 variants=''
+  localise=no margin=1 huge=yes offline=no perf_events='' quick=no results=$kit/results rounds='' seed=1 slice_ms=10 variants=''
   given=("$@")
   while [ $# -gt 0 ]; do
     if [[ $1 == --*=* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
@@ -93,6 +95,7 @@ parse_options() {
       --margin) need_value "$@"; margin=${2%\%}; shift 2 ;;
       --no-huge) huge=no; shift ;;
       --offline) offline=yes; shift ;;
+      --perf-events) need_value "$@"; perf_events=$2; shift 2 ;;
       --quick) quick=yes; shift ;;
       --results) need_value "$@"; results=$2; shift 2 ;;
       --rounds) need_value "$@"; rounds=$2; shift 2 ;;
@@ -192,6 +195,9 @@ build_all() {
   declare -gA folder_of=()
   : >"$work/binaries"
   proof_header >"$work/builds.tsv"
+  mkdir -p "$work/proof"
+  proof_constants_header >"$work/proof/constants.tsv"
+  proof_functions_header >"$work/proof/inlining.tsv"
   for cc in "${cc_list[@]}"; do
     for variant in "${variant_list[@]}"; do
       note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"
@@ -313,7 +319,7 @@ write_plan() {
 # run_key: what makes two runs the same run: an interrupted one resumes only with the same key.
 run_key() {
   {
-    printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
+    printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$perf_events" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
     cat "$work/plan.tsv"
     cut -f5 "$work/binaries" | xargs -d '\n' sha256sum
     sha256sum "$tools/slices"
@@ -522,6 +528,8 @@ main() {
   temp_dir work
   hugepages_repair
   build_tools
+  # slices knows the names; a wrong one must not show only after the builds.
+  [ -z "$perf_events" ] || "$tools/slices" --perf-events "$perf_events" --help >/dev/null || exit $?
   check_device
   testpmd_scale
   get_source
@@ -533,7 +541,7 @@ main() {
   write_plan >"$work/plan.tsv"
   open_part
   supervise "${launcher[@]}" "$kit/reproducers/measure" --dir "$part" --baseline "$baseline" --control-cpu "$scaled_control" \
-    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" --half-width "$half_width" --margin "$margin" \
+    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" --half-width "$half_width" --margin "$margin" ${perf_events:+--perf-events "$perf_events"} \
     --rounds "$rounds" --seed "$seed" --slice-ms "$slice_ms"
   "$tools/stats" --baseline "$baseline" --margin "$margin" --seed "$seed" --units "$part/units.tsv" --out "$part/effects.tsv" "$part/slices.tsv"
   check_bursts

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * elfproof compare: which functions differ in size between two builds of the same
- * source, and which exist in one only: a function that the other inlined, or split
- * or cloned under a name of its own (".part.0", ".isra.0", ".cold").
+ * source, and which are called in one and not in the other, which inlined them. What
+ * compilers split off or clone (".part.0", ".isra.0", ".cold") belongs to its function.
  */
 #include "elfproof.h"
 
@@ -19,15 +19,17 @@ struct function {
 	char *name;
 	uint64_t bytes[2];
 	uint64_t count[2];
+	uint64_t calls[2]; /* from other functions of the same object */
 };
 
 struct functions {
 	struct function *f;
 	size_t n, room;
+	bool linked; /* a file is: calls are not counted */
 };
 
-static void
-add_function(struct functions *fs, const char *object, const char *name, uint64_t bytes, int side)
+static struct function *
+add_function(struct functions *fs, const char *object, const char *name)
 {
 	struct function *f;
 
@@ -38,24 +40,24 @@ add_function(struct functions *fs, const char *object, const char *name, uint64_
 	f = &fs->f[fs->n++];
 	*f = (struct function){
 		.object = printable(object, strlen(object)),
-		.name = printable(name, strlen(name)),
+		.name = printable(name, function_name_length(name)),
 	};
-	f->bytes[side] = bytes;
-	f->count[side] = 1;
+	return f;
 }
 
-/* A symbol of code with a name and a size: linkers give their own none. */
-static bool
-is_function(const struct elffile *e, const GElf_Sym *sym, size_t section)
-{
-	const unsigned char type = GELF_ST_TYPE(sym->st_info);
-	GElf_Shdr shdr;
+/* Where a call that was found belongs. */
+struct caller {
+	struct functions *fs;
+	const char *object;
+	int side;
+};
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF ||
-		sym->st_name == 0 || sym->st_size == 0)
-		return false;
-	elffile_section(e, section, &shdr);
-	return elffile_is_text(&shdr);
+static void
+add_call(void *arg, const char *name)
+{
+	const struct caller *c = arg;
+
+	add_function(c->fs, c->object, name)->calls[c->side] = 1;
 }
 
 /*
@@ -65,6 +67,8 @@ is_function(const struct elffile *e, const GElf_Sym *sym, size_t section)
 static void
 add_elf(struct functions *fs, const struct blob *b, const char *object, int side)
 {
+	struct caller caller = {fs, object, side};
+	struct function *f;
 	struct symtab symtab;
 	struct elffile e;
 	GElf_Sym sym;
@@ -76,9 +80,16 @@ add_elf(struct functions *fs, const struct blob *b, const char *object, int side
 		symtab_find(&symtab, &e, SHT_DYNSYM);
 	for (size_t i = 1; i < symtab.n; i++) {
 		symtab_get(&symtab, &e, i, &sym, &section);
-		if (is_function(&e, &sym, section))
-			add_function(fs, object, symtab_name(&symtab, &e, &sym), sym.st_size, side);
+		if (!is_function(&e, &sym, section))
+			continue;
+		f = add_function(fs, object, symtab_name(&symtab, &e, &sym));
+		f->bytes[side] = sym.st_size;
+		f->count[side] = 1;
 	}
+	if (e.ehdr.e_type == ET_REL)
+		elf_calls(&e, add_call, &caller);
+	else
+		fs->linked = true;
 	elffile_close(&e);
 }
 
@@ -163,6 +174,7 @@ merge(struct functions *fs)
 		for (int side = 0; side < 2; side++) {
 			fs->f[n - 1].bytes[side] += fs->f[i].bytes[side];
 			fs->f[n - 1].count[side] += fs->f[i].count[side];
+			fs->f[n - 1].calls[side] += fs->f[i].calls[side];
 		}
 		free_function(&fs->f[i]);
 	}
@@ -178,23 +190,42 @@ print_side(const struct function *f, int side)
 		printf("\t%" PRIu64, f->bytes[side]);
 }
 
+/*
+ * The side that inlined what the other calls. Both sides have the same source, so a function
+ * nobody calls any more in its object was inlined there, or its callers with it.
+ */
+static const char *
+inlined_in(const struct functions *fs, const struct function *f)
+{
+	if (fs->linked || (f->calls[0] == 0) == (f->calls[1] == 0))
+		return "-";
+	return f->calls[0] == 0 ? "a" : "b";
+}
+
 static void
 print_differences(const struct functions *fs)
 {
 	const struct function *f;
 
-	printf("object\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\n");
+	printf("object\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\t"
+	       "inlined_in\n");
 	for (size_t i = 0; i < fs->n; i++) {
 		f = &fs->f[i];
-		if (difference(f) == 0 && f->count[0] == f->count[1])
+		if (difference(f) == 0 && f->count[0] == f->count[1] &&
+			(fs->linked || f->calls[0] == f->calls[1]))
 			continue;
 		printf("%s\t%s", f->object, f->name);
 		print_side(f, 0);
 		print_side(f, 1);
-		printf("\t%+" PRId64 "\t%s\n", difference(f),
+		printf("\t%+" PRId64 "\t%s", difference(f),
 			f->count[0] == 0   ? "b"
 			: f->count[1] == 0 ? "a"
 					   : "both");
+		if (fs->linked)
+			printf("\t-\t-\t-\n");
+		else
+			printf("\t%" PRIu64 "\t%" PRIu64 "\t%s\n", f->calls[0], f->calls[1],
+				inlined_in(fs, f));
 	}
 }
 

@@ -5,12 +5,15 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +35,7 @@ static const char USAGE[] =
 	"                        stdout, then hangs), empty (no packets), nocycles, drop (2 packets),\n"
 	"                        idle (dies 20 ms after the answer)\n"
 	"  --help                this text\n"
+	"  --idle-touch=PAGES    take so many page faults between the runs, 3 ms after an answer\n"
 	"  --ignore-term         ignore SIGTERM\n"
 	"  --iteration-ns=N      sleep so long for each iteration, untimed ones too (default 0)\n"
 	"  --noise=SHARE         cycles vary by up to this share of base, both ways (default 0)\n"
@@ -42,7 +46,9 @@ static const char USAGE[] =
 	"                        bad (ready line without tsc_hz), chatter (talks before it is ready)\n"
 	"  --start-effect=SHARE[@RUN]  the first RUN runs cost this share of base more\n"
 	"  --switch=SHARE[@RUN]  every RUN runs, cost toggles between base and this share more\n"
+	"  --touch=PAGES         each run takes so many page faults (default 0)\n"
 	"  --tsc-hz=HZ           (default 2000000000)\n"
+	"  --worker-touch=PAGES  so many more in a second thread, on the last CPU it may use\n"
 	"\n"
 	"A log line on stderr says pid, length of MPPSDIFF_PAD, CPUs and the child's pid; then comes\n"
 	"one with the answer to each run, and one that says what ended it: quit or eof.\n"
@@ -58,6 +64,7 @@ enum {
 	OPT_DRIFT,
 	OPT_FAULT,
 	OPT_HELP,
+	OPT_IDLE_TOUCH,
 	OPT_IGNORE_TERM,
 	OPT_ITERATION_NS,
 	OPT_NOISE,
@@ -67,7 +74,9 @@ enum {
 	OPT_START,
 	OPT_START_EFFECT,
 	OPT_SWITCH,
+	OPT_TOUCH,
 	OPT_TSC_HZ,
+	OPT_WORKER_TOUCH,
 };
 
 static const struct opt OPTIONS[] = {
@@ -77,6 +86,7 @@ static const struct opt OPTIONS[] = {
 	{"drift", true, OPT_DRIFT},
 	{"fault", true, OPT_FAULT},
 	{"help", false, OPT_HELP},
+	{"idle-touch", true, OPT_IDLE_TOUCH},
 	{"ignore-term", false, OPT_IGNORE_TERM},
 	{"iteration-ns", true, OPT_ITERATION_NS},
 	{"noise", true, OPT_NOISE},
@@ -86,7 +96,9 @@ static const struct opt OPTIONS[] = {
 	{"start", true, OPT_START},
 	{"start-effect", true, OPT_START_EFFECT},
 	{"switch", true, OPT_SWITCH},
+	{"touch", true, OPT_TOUCH},
 	{"tsc-hz", true, OPT_TSC_HZ},
+	{"worker-touch", true, OPT_WORKER_TOUCH},
 	{NULL, false, 0},
 };
 
@@ -119,6 +131,7 @@ static struct {
 	double start_effect, switch_effect;
 	uint64_t start_effect_runs, switch_runs;
 	uint64_t burst, iteration_ns, seed, tsc_hz, quit_exit, start_ms;
+	uint64_t touch, idle_touch, worker_touch;
 	bool child, ignore_term;
 	const char *start;
 	struct {
@@ -240,6 +253,9 @@ set_option(int id, const char *value)
 	case OPT_DRIFT:
 		cfg.drift = opt_double("drift", value, -1, 1);
 		break;
+	case OPT_IDLE_TOUCH:
+		cfg.idle_touch = opt_u64("idle-touch", value, 0, 1000000);
+		break;
 	case OPT_IGNORE_TERM:
 		cfg.ignore_term = true;
 		break;
@@ -256,6 +272,12 @@ set_option(int id, const char *value)
 		cfg.seed = opt_u64("seed", value, 0, UINT64_MAX);
 		break;
 	case OPT_SLICES:
+		break;
+	case OPT_TOUCH:
+		cfg.touch = opt_u64("touch", value, 0, 1000000);
+		break;
+	case OPT_WORKER_TOUCH:
+		cfg.worker_touch = opt_u64("worker-touch", value, 0, 1000000);
 		break;
 	case OPT_TSC_HZ:
 		cfg.tsc_hz = opt_u64("tsc-hz", value, 1, UINT64_MAX);
@@ -345,6 +367,76 @@ misbehave(const char *fault)
 	return is(fault, "nul") || is(fault, "long");
 }
 
+/* Takes a page fault of each of so many fresh pages. */
+static void
+touch(uint64_t pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)pages * page;
+	unsigned char *memory;
+
+	if (pages == 0)
+		return;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		die(EXIT_FAIL, "cannot map %zu bytes: %s", bytes, strerror(errno));
+	/* a huge page would take one fault for many; kernels without them refuse this */
+	(void)madvise(memory, bytes, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < bytes; i += page)
+		((volatile unsigned char *)memory)[i] = 1;
+	if (munmap(memory, bytes) != 0)
+		die(EXIT_FAIL, "cannot unmap: %s", strerror(errno));
+}
+
+/* The second thread: waits for a run, as a forwarding lcore does. */
+static struct {
+	sem_t begin, end;
+} worker;
+
+static void *
+work(void *arg)
+{
+	cpu_set_t cpus;
+	int last = -1;
+
+	(void)arg;
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
+		die(EXIT_FAIL, "cannot read the CPU affinity: %s", strerror(errno));
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (CPU_ISSET(i, &cpus))
+			last = i;
+	}
+	CPU_ZERO(&cpus);
+	CPU_SET(last, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
+		die(EXIT_FAIL, "cannot pin the worker: %s", strerror(errno));
+	sem_post(&worker.end);
+	for (;;) {
+		while (sem_wait(&worker.begin) != 0)
+			;
+		touch(cfg.worker_touch);
+		sem_post(&worker.end);
+	}
+	return NULL;
+}
+
+static void
+wait_for_worker(void)
+{
+	while (sem_wait(&worker.end) != 0)
+		;
+}
+
+static void
+start_worker(void)
+{
+	pthread_t thread;
+
+	if (sem_init(&worker.begin, 0, 0) != 0 || sem_init(&worker.end, 0, 0) != 0 ||
+		pthread_create(&thread, NULL, work, NULL) != 0)
+		die(EXIT_FAIL, "cannot start the worker");
+	wait_for_worker();
+}
+
 /* Answers one run command. */
 static void
 answer(uint64_t run, uint64_t iterations, uint64_t warmup)
@@ -354,6 +446,11 @@ answer(uint64_t run, uint64_t iterations, uint64_t warmup)
 	uint64_t cycles = (uint64_t)((double)packets * cost(run) + 0.5);
 
 	sleep_ns((iterations + warmup) * cfg.iteration_ns);
+	touch(cfg.touch);
+	if (cfg.worker_touch > 0) {
+		sem_post(&worker.begin);
+		wait_for_worker();
+	}
 	if (misbehave(fault))
 		return;
 	if (is(fault, "empty"))
@@ -368,6 +465,10 @@ answer(uint64_t run, uint64_t iterations, uint64_t warmup)
 		" packets=%" PRIu64 " cycles=%" PRIu64 "\n",
 		run, iterations, warmup, packets, cycles);
 	fflush(stdout);
+	if (cfg.idle_touch > 0) {
+		sleep_ns(3 * 1000000);
+		touch(cfg.idle_touch);
+	}
 	if (is(fault, "idle")) {
 		sleep_ns(20 * 1000000);
 		dead();
@@ -482,6 +583,8 @@ main(int argc, char **argv)
 	if (cfg.ignore_term)
 		signal(SIGTERM, SIG_IGN);
 	log_start();
+	if (cfg.worker_touch > 0)
+		start_worker();
 	start();
 	serve();
 	return (int)cfg.quit_exit;

@@ -33,6 +33,10 @@ static const char USAGE[] =
 	"  --help                  this text\n"
 	"  --iterations=N          loop iterations a slice (default: found out, see --slice-ms)\n"
 	"  --out=FILE              where the slices go; a new file, or an empty one\n"
+	"  --perf-events=LIST      what the kernel counts in the forwarding threads, or none (default\n"
+	"                          " PERF_EVENTS_DEFAULT ");\n"
+	"                          also branches, cache-misses, L1-dcache-load-misses,\n"
+	"                          dTLB-load-misses, page-faults, context-switches, task-clock (ns)\n"
 	"  --plan=FILE             plan.tsv\n"
 	"  --progress=LABEL        show progress under this name if stderr is a terminal\n"
 	"  --ready-timeout=SECONDS how long a forwarder may take to start (default 60)\n"
@@ -43,6 +47,11 @@ static const char USAGE[] =
 	"\n"
 	"Files: FILE gets one line a slice. FILE.ready gets one line a process: what it said when it\n"
 	"was ready, its place in the order of starts, iterations and warm-up iterations of a slice.\n"
+	"FILE.perf gets one line a valid slice: packets, untimed ones too, and a column an event, -\n"
+	"when it was not counted all the time. FILE.events says of each event whether it was counted,\n"
+	"absent (no PMU), refused, multiplexed or failed, and why. Counted is user mode (except\n"
+	"context-switches), from before a slice is asked for until it is answered, in the threads that\n"
+	"run on CPUs of --cpu alone, without --control-cpu; in all threads where there are none such.\n"
 	"Each forwarder's stderr goes to log/epoch-E-process-P.log beside FILE. A process that dies,\n"
 	"hangs or answers nonsense is killed; its slices from there on are invalid, with the reason.\n"
 	"\n"
@@ -61,6 +70,7 @@ enum {
 	OPT_HELP,
 	OPT_ITERATIONS,
 	OPT_OUT,
+	OPT_PERF_EVENTS,
 	OPT_PLAN,
 	OPT_PROGRESS,
 	OPT_READY_TIMEOUT,
@@ -78,6 +88,7 @@ static const struct opt OPTIONS[] = {
 	{"help", false, OPT_HELP},
 	{"iterations", true, OPT_ITERATIONS},
 	{"out", true, OPT_OUT},
+	{"perf-events", true, OPT_PERF_EVENTS},
 	{"plan", true, OPT_PLAN},
 	{"progress", true, OPT_PROGRESS},
 	{"ready-timeout", true, OPT_READY_TIMEOUT},
@@ -150,6 +161,7 @@ pin(struct run *run, const struct settings *set)
 
 	CPU_ZERO(&own);
 	CPU_ZERO(&run->cpus);
+	CPU_ZERO(&run->forwarding);
 	if (sched_getaffinity(0, sizeof(before), &before) != 0)
 		die(EXIT_FAIL, "cannot read the CPU affinity: %s", strerror(errno));
 	if (set->control_cpu != NULL) {
@@ -158,7 +170,12 @@ pin(struct run *run, const struct settings *set)
 		CPU_SET(cpu, &own);
 	}
 	if (set->cpu != NULL) {
+		cpu_set_t control;
+
 		cpus_parse(&run->cpus, "cpu", set->cpu);
+		/* what is in the list and not the control CPU */
+		CPU_AND(&control, &run->cpus, &own);
+		CPU_XOR(&run->forwarding, &run->cpus, &control);
 		CPU_OR(&run->cpus, &run->cpus, &own);
 		cpus_check(&run->cpus);
 	} else {
@@ -197,6 +214,9 @@ set_option(struct run *run, struct settings *set, int id, const char *value)
 		break;
 	case OPT_OUT:
 		set->out = value;
+		break;
+	case OPT_PERF_EVENTS:
+		perf_select(&run->perf, value);
 		break;
 	case OPT_PLAN:
 		set->plan = value;
@@ -239,6 +259,7 @@ parse_options(struct run *run, struct settings *set, int argc, char **argv)
 		.timeout_ns = 10 * INT64_C(1000000000),
 		.ready_timeout_ns = 60 * INT64_C(1000000000),
 	};
+	perf_select(&run->perf, PERF_EVENTS_DEFAULT);
 	while ((id = opt_next(OPTIONS, argc, argv, &pos, &value)) != OPT_END)
 		set_option(run, set, id, value);
 	missing = set->plan == NULL  ? "plan"
@@ -334,6 +355,7 @@ main(int argc, char **argv)
 	run.order = xcalloc(run.plan.n, sizeof(*run.order));
 
 	run_start(&run);
+	perf_open(&run.perf, set.out, run.epoch, &run.fleet, &run.forwarding);
 	run_calibrate(&run);
 	run_write_ready(&run);
 	run_rounds(&run);
@@ -343,6 +365,10 @@ main(int argc, char **argv)
 	ret = rows_close(&run.rows);
 	if (ret != 0)
 		die(EXIT_BAD, "cannot write %s: %s", set.out, strerror(-ret));
+	ret = perf_close(&run.perf);
+	if (ret != 0)
+		die(EXIT_BAD, "cannot write %s.perf or %s.events: %s", set.out, set.out,
+			strerror(-ret));
 	ret = conclude(&run);
 	free(run.order);
 	fleet_free(&run.fleet);

@@ -307,6 +307,28 @@ objection(const struct run *run, const struct answer *a)
 	return NULL;
 }
 
+/* Lets process index run a slice with its counters on. True with its answer, false if it failed. */
+static bool
+ask_counted(struct run *run, size_t index, struct answer *a)
+{
+	int64_t wall_ns;
+	bool answered;
+
+	perf_begin(&run->perf, index);
+	answered = ask(run, &run->fleet.proc[index], run->iterations, run->warmup, a, &wall_ns);
+	perf_end(&run->perf, index);
+	return answered;
+}
+
+/* Packets while the counters were on: the untimed iterations forward as many each. */
+static uint64_t
+packets_counted(const struct run *run, const struct answer *a)
+{
+	double share = (double)run->warmup / (double)run->iterations;
+
+	return a->packets + (uint64_t)((double)a->packets * share + 0.5);
+}
+
 /* One slice of process index, and its row. */
 static void
 slice(struct run *run, size_t index, size_t place)
@@ -318,17 +340,17 @@ slice(struct run *run, size_t index, size_t place)
 		.order = place,
 		.plan = &run->plan.row[index],
 	};
-	int64_t wall_ns;
 	int ret;
 
 	fleet_wait(&run->fleet, 0);
-	if (still_ready(run, p) &&
-		ask(run, p, run->iterations, run->warmup, &row.answer, &wall_ns)) {
+	if (still_ready(run, p) && ask_counted(run, index, &row.answer)) {
 		row.reason = objection(run, &row.answer);
 	} else {
 		row.answer = (struct answer){0};
 		row.reason = p->reason;
 	}
+	if (row.reason == NULL)
+		perf_write(&run->perf, index, &row, packets_counted(run, &row.answer));
 	ret = rows_write(&run->rows, &row);
 	if (ret != 0) {
 		progress_clear();

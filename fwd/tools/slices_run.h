@@ -10,6 +10,7 @@
 
 #include "proc.h"
 #include "slices.h"
+#include "slices_perf.h"
 
 struct run {
 	uint64_t epoch;
@@ -21,12 +22,14 @@ struct run {
 	int64_t timeout_ns;
 	int64_t ready_timeout_ns;
 	bool drops_ok;
-	cpu_set_t cpus; /* the forwarders' */
+	cpu_set_t cpus;	      /* the forwarders' */
+	cpu_set_t forwarding; /* those without the control CPU; none: not known */
 	struct plan plan;
 	struct fleet fleet; /* proc[i] runs plan.row[i] */
 	size_t *order;	    /* of the current round */
 	uint64_t round;	    /* 0 before the first */
 	struct rows rows;
+	struct perf perf;
 };
 
 /* Starts all processes, a few at a time, and waits until each is ready or has failed. */

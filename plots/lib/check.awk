@@ -2,7 +2,7 @@
 # Reads one TSV of a result strictly and writes the columns asked for, in the order asked for.
 #   TSV_NAME=FILE awk -v columns='variant:word ratio:positive ...' -f check.awk <FILE
 # Columns beyond those are left out. Prints what is wrong, in one line, on stderr and exits 2.
-# Kinds: word, text, count, whole, number, positive, flag, and verdict/status/level with their own lists; a
+# Kinds: word, text, count, whole, number, positive, flag, and verdict/status/level/eventstatus with their own lists; a
 # question mark after the kind allows "-" for a missing value.
 BEGIN {
   FS = OFS = "\t"
@@ -31,6 +31,7 @@ function fits(value, k) {
   if (k == "level") return value ~ /^(whole|libraries|library|object|rest|interaction)$/
   if (k == "flag") return value ~ /^[01]$/
   if (k == "verdict") return value ~ /^(slower|faster|same|undecided|baseline|invalid)$/
+  if (k == "eventstatus") return value ~ /^(counted|absent|refused|multiplexed|failed)$/
   if (k == "status") return value ~ /^(ok|build failed|proof failed|link failed|run failed)$/
   if (value !~ /^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$/) return 0
   return k == "number" || value + 0 > 0

@@ -2,11 +2,13 @@
 # What the awk programs of plots/report share: reading TSV, numbers, wrapping, escaping.
 # Functions only. Runs under mawk; the caller sets LC_ALL=C, so a character is a byte.
 
-# tsv_load(file, t): t[row, column name] and t["rows"]; a missing file has no rows. The files come
-# from check.awk, so every row has every column.
-function tsv_load(file, t,    line, n, i, names, f) {
+# tsv_load(file, t): t[row, column name] and t["rows"]; a missing file has no rows, and 0 is returned for it.
+# The files come from check.awk, so every row has every column.
+function tsv_load(file, t,    found, line, n, i, names, f) {
   t["rows"] = 0
+  found = 0
   if ((getline line < file) > 0) {
+    found = 1
     n = split(line, names, "\t")
     while ((getline line < file) > 0) {
       t["rows"]++
@@ -15,6 +17,7 @@ function tsv_load(file, t,    line, n, i, names, f) {
     }
   }
   close(file)
+  return found
 }
 
 # kv_load(file, m): m[key] from lines "key TAB value".

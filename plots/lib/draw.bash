@@ -16,6 +16,12 @@ EFFECTS_COLUMNS='variant:word cc:word dpdk:word layouts:count? processes:count? 
   aa_high:positive? verdict:verdict note:text?'
 UNITS_COLUMNS='variant:word cc:word dpdk:word layout:count epoch:count process:count
   ratio:positive? cycles_per_packet:positive? mpps:positive? bimodal:flag?'
+PERF_COLUMNS='epoch:count round:count variant:word cc:word dpdk:word layout:count process:count
+  packets:count'
+EVENTS_COLUMNS='epoch:count event:word status:eventstatus slices:count reason:text?'
+CONSTANTS_COLUMNS='variant:word cc:word constant:word baseline_value:text? variant_value:text?'
+INLINING_COLUMNS='variant:word cc:word functions_differ:count inlined_in_baseline:count inlined_in_variant:count
+  libraries_not_compared:count'
 BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status reason:text?
   log:text? flag_asked:text? objects:count? objects_with_flag:count? code_model_asked:text?
   code_model:text? elf_type:text? got:count? plt:count? tls_gd:count? tls_ld:count? tls_ie:count?
@@ -42,6 +48,9 @@ check_result() {
     check_tsv "$from/effects.tsv" "$to" "$EFFECTS_COLUMNS"
     check_tsv "$from/units.tsv" "$to" "$UNITS_COLUMNS"
   fi
+  check_perf "$from" "$to"
+  [ ! -e "$from/proof/inlining.tsv" ] || check_tsv "$from/proof/inlining.tsv" "$to" "$INLINING_COLUMNS"
+  [ ! -e "$from/proof/constants.tsv" ] || check_tsv "$from/proof/constants.tsv" "$to" "$CONSTANTS_COLUMNS"
   awk -f "$here/lib/counts.awk" "$to/slices.tsv" >"$to/counts.tsv"
   mkdir "$to/localise"
   if [ -e "$from/localise/parts.tsv" ]; then
@@ -52,6 +61,21 @@ check_result() {
   if [ -e "$from/localise/effects.tsv" ]; then
     check_tsv "$from/localise/effects.tsv" "$to/localise" "$PART_EFFECTS_COLUMNS"
   fi
+}
+
+# check_perf RESULT WORK: the counters, if there are any; every column behind the fixed ones is an event.
+check_perf() {
+  local columns=$PERF_COLUMNS name
+  if [ -e "$1/perf-events.tsv" ]; then
+    check_tsv "$1/perf-events.tsv" "$2" "$EVENTS_COLUMNS"
+  fi
+  [ -e "$1/perf.tsv" ] || return 0
+  while IFS= read -r name; do
+    [[ $name =~ ^[A-Za-z][A-Za-z0-9-]*$ ]] || die "$1/perf.tsv: the header names an event with other characters than A-Z a-z 0-9 -"
+    columns+=" $name:count?"
+  done < <(sed -n 1p "$1/perf.tsv" | tr '\t' '\n' | tail -n +9)
+  check_tsv "$1/perf.tsv" "$2" "$columns"
+  awk -f "$here/lib/perf.awk" "$2/perf.tsv" >"$2/perf-sums.tsv"
 }
 
 # check_meta FILE WORK

@@ -16,6 +16,7 @@ BEGIN {
   part("AS_BUILT"); write_as_built()
   part("PARTS"); write_parts()
   part("NOISE"); write_noise()
+  part("COUNTERS"); write_counters()
   part("PROOF"); write_proof()
   part("SETUP"); write_setup()
   part("REPRODUCE"); write_reproduce()
@@ -256,6 +257,21 @@ function write_noise(    g, any) {
   put("</ul>")
 }
 
+function write_counters(    r, i, heads) {
+  if (!event_n) return
+  put("<h2 id=\"counters\">Counters, user mode, per packet</h2>")
+  for (i = 1; i <= event_n; i++) heads = heads "|#" event_words(event_name[i])
+  table_open("Counters", key_heads() heads, counters_words())
+  for (r = 1; r <= rows; r++) {
+    if (row_failed[r] || !has_events(r)) continue
+    row_begin(r)
+    for (i = 1; i <= event_n; i++)
+      number(event_text(r, event_name[i]), event_text(r, event_name[i]) == "-" ? "" : event_value[row_variant[r], group_cc[row_group[r]], group_dpdk[row_group[r]], event_name[i]])
+    put("</tr>")
+  }
+  table_close()
+}
+
 function write_proof(    r, b, any) {
   if (!BUILD["rows"]) { paragraph("Not recorded."); return }
   table_open("Proof", key_heads() "|flag asked|#objects with it|code asked|code found|ELF", "")
@@ -287,6 +303,26 @@ function write_proof(    r, b, any) {
     count_cell(b, "got"); count_cell(b, "plt"); count_cell(b, "tls_gd"); count_cell(b, "tls_ld")
     count_cell(b, "tls_ie"); count_cell(b, "tls_le"); count_cell(b, "absolute"); count_cell(b, "text_bytes")
     put("<td><code>" html(BUILD[b, "sha256"]) "</code></td></tr>")
+  }
+  table_close()
+  write_constants()
+}
+
+function write_constants(    i, s) {
+  s = constants_words()
+  if (INLINING["rows"]) put("<ul>")
+  for (i = 1; i <= INLINING["rows"]; i++) put("<li>" html(functions_words(i)) "</li>")
+  if (INLINING["rows"]) put("</ul>")
+  if (s != "") { paragraph(s); return }
+  put("<h3>Preprocessor constants that differ from " html(baseline) "</h3>")
+  table_open("Constants", "variant|cc|constant|" baseline "|this build", "-DNAME: given on compile lines; -: not defined.")
+  for (i = 1; i <= CONSTANT["rows"]; i++) {
+    put("<tr><th scope=\"row\">" html(CONSTANT[i, "variant"]) "</th>")
+    cell(CONSTANT[i, "cc"])
+    put("<td><code>" html(CONSTANT[i, "constant"]) "</code></td>")
+    cell(CONSTANT[i, "baseline_value"])
+    cell(CONSTANT[i, "variant_value"])
+    put("</tr>")
   }
   table_close()
 }

@@ -20,6 +20,10 @@ function result_load(dir) {
   tsv_load(dir "/builds.tsv", BUILD)
   tsv_load(dir "/counts.tsv", COUNT)
   tsv_load(dir "/units.tsv", UNIT)
+  constants_recorded = tsv_load(dir "/constants.tsv", CONSTANT)
+  tsv_load(dir "/inlining.tsv", INLINING)
+  tsv_load(dir "/perf-sums.tsv", PERF)
+  tsv_load(dir "/perf-events.tsv", EVENT)
   margin = M["measure.margin_percent"] + 0
   margin_text = hard(trim0(M["measure.margin_percent"]) " %")
   baseline = M["measure.baseline"]
@@ -30,6 +34,7 @@ function result_load(dir) {
   make_rows()
   count_slices()
   parts_load()
+  count_events()
 }
 
 # have_baseline(): it was measured, or it is known why not.
@@ -152,6 +157,78 @@ function count_slices(    i, key) {
     if (UNIT[i, "bimodal"] == 1) bimodal++
     if (UNIT[i, "layout"] + 0 > 0) shuffled = 1
   }
+}
+
+# count_events(): event_n events in the order of perf.tsv, event_value[variant, cc, dpdk, event]; those
+# that could not be counted, by reason.
+function count_events(    i, e, key, status) {
+  for (i = 1; i <= PERF["rows"]; i++) {
+    e = PERF[i, "event"]
+    if (!(e in event_known)) { event_known[e] = 1; event_name[++event_n] = e }
+    event_value[PERF[i, "variant"], PERF[i, "cc"], PERF[i, "dpdk"], e] = PERF[i, "per_packet"]
+  }
+  # One line an epoch and event; an event counted in some epochs is not missing.
+  for (i = 1; i <= EVENT["rows"]; i++) {
+    e = EVENT[i, "event"]
+    status = EVENT[i, "status"]
+    if (status == "counted" && known(EVENT[i, "reason"])) partly[e] = 1
+    if ((e in event_known) || status == "counted") continue
+    key = status SUBSEP EVENT[i, "reason"]
+    # trace has counted those, and exactly
+    if ((e in uncounted) || (localised && e == "instructions")) continue
+    uncounted[e] = 1
+    if (!(key in uncounted_events)) {
+      uncounted_key[++uncounted_n] = key
+      uncounted_status[uncounted_n] = status
+      uncounted_reason[uncounted_n] = EVENT[i, "reason"]
+    }
+    uncounted_events[key] = uncounted_events[key] (uncounted_events[key] == "" ? "" : ", ") event_words(e)
+  }
+}
+
+# event_words(e): shorter than perf(1)'s names where those are long.
+function event_words(e) {
+  if (e == "L1-icache-load-misses") return "L1i misses"
+  if (e == "iTLB-load-misses") return "iTLB misses"
+  if (e == "L1-dcache-load-misses") return "L1d misses"
+  if (e == "dTLB-load-misses") return "dTLB misses"
+  if (e == "branch-misses") return "branch misses"
+  if (e == "cache-misses") return "cache misses"
+  if (e == "page-faults") return "page faults"
+  if (e == "context-switches") return "context switches"
+  if (e == "task-clock") return "task clock ns"
+  return e
+}
+
+# event_text(r, e): the figure of a row, with about four digits; "-" where there is none.
+function event_text(r, e,    x) {
+  if (!((row_variant[r], group_cc[row_group[r]], group_dpdk[row_group[r]], e) in event_value)) return "-"
+  x = event_value[row_variant[r], group_cc[row_group[r]], group_dpdk[row_group[r]], e] + 0
+  if (x > 0 && x < 0.0001) return "<0.0001"
+  return x >= 1 || x == 0 ? fixed(x, x >= 100 ? 1 : 2) : fixed(x, 4)
+}
+
+# has_events(r): the row has a figure of some event.
+function has_events(r,    i) {
+  for (i = 1; i <= event_n; i++) if (event_text(r, event_name[i]) != "-") return 1
+  return 0
+}
+
+# counters_words(): what the figures are, under their table.
+function counters_words(    s, i) {
+  s = "Sums over all valid slices, link orders and epochs of a build, divided by the packets of those slices; the untimed start of each slice is part of both."
+  if (M["device.kind"] == "software") s = s " The software device's own work is in them: the same code for all builds."
+  for (i = 1; i <= event_n; i++)
+    if (event_name[i] in partly) s = s " " event_words(event_name[i]) ": without the slices in which the PMU had no counter for it all the time."
+  return s
+}
+
+# uncounted_words(i): why the i-th group of events was not counted.
+function uncounted_words(i,    s) {
+  s = uncounted_events[uncounted_key[i]] " per packet: "
+  if (uncounted_status[i] == "absent")
+    return s (("cycles" in uncounted) ? "this machine has no PMU" : "this CPU does not count them") " (" uncounted_reason[i] ")."
+  return s uncounted_reason[i] "."
 }
 
 # --- one row in words ------------------------------------------------------------------------
@@ -492,7 +569,7 @@ function date_words(    s) {
 }
 
 # not_measured(list): their number.
-function not_measured(list,    n, s) {
+function not_measured(list,    n, s, i) {
   if (M["device.kind"] == "real")
     list[++n] = "Loss-bounded rate and latency: rates are maximum rates, drops are counted."
   else {
@@ -501,7 +578,9 @@ function not_measured(list,    n, s) {
   }
   if (testbed("cpu") != "" && M["device.kind"] != "real")
     list[++n] = "The testbed of the original report (" testbed("cpu") "): absolute rates here do not compare with its rates, only differences might."
-  list[++n] = (localised ? "Cache" : "Instructions per packet, cache") " misses and other events."
+  for (i = 1; i <= uncounted_n; i++) list[++n] = uncounted_words(i)
+  if (!EVENT["rows"])
+    list[++n] = "Cycles in user mode, " (localised ? "" : "instructions, ") "branch, L1i and iTLB misses per packet: no counters were asked for."
   if (!localised) list[++n] = "Which library, object file or function carries a difference (--localise does)."
   if (measured && !shuffled) list[++n] = "Other link orders than the one as built."
   s = failed_names()
@@ -527,6 +606,36 @@ function seed_words() {
 function objects_text(b) {
   if (!known(BUILD[b, "objects"])) return "-"
   return (known(BUILD[b, "objects_with_flag"]) ? BUILD[b, "objects_with_flag"] : "?") "/" BUILD[b, "objects"]
+}
+
+# functions_words(i): what row i of inlining.tsv counts, and where the list is.
+function functions_words(i,    s, n) {
+  n = INLINING[i, "functions_differ"] + 0
+  s = INLINING[i, "variant"] " (" INLINING[i, "cc"] "): "
+  if (!n) s = s "no function differs in size or calls from " baseline
+  else s = s plural(n, "function") (n == 1 ? " differs" : " differ") " in size or calls from " baseline "; " \
+    INLINING[i, "inlined_in_baseline"] " called here " (INLINING[i, "inlined_in_baseline"] == 1 ? "is" : "are") " inlined there, " \
+    INLINING[i, "inlined_in_variant"] " the other way round"
+  if (INLINING[i, "libraries_not_compared"] + 0) s = s "; " INLINING[i, "libraries_not_compared"] " libraries cannot be compared"
+  return s (n ? " (proof/" INLINING[i, "variant"] "-" INLINING[i, "cc"] "/compare.tsv)." : ".")
+}
+
+# constants_words(): one line when there is no table of preprocessor constants to show, else empty.
+function constants_words(    r, b, base, could, could_not) {
+  if (CONSTANT["rows"]) return ""
+  if (!constants_recorded) return "Preprocessor constants: not recorded."
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (b && row_variant[r] == baseline && known(BUILD[b, "sha256"])) base[row_group[r]] = 1
+  }
+  for (r = 1; r <= rows; r++) {
+    b = row_build[r]
+    if (!b || row_variant[r] == baseline || !known(BUILD[b, "sha256"])) continue
+    if (row_group[r] in base) could++
+    else could_not++
+  }
+  if (!could) return "Preprocessor constants: nothing to compare."
+  return "Preprocessor constants: the same in all builds" (could_not ? " of compilers whose baseline was built" : "") "."
 }
 
 function tls_text(b) {

@@ -17,6 +17,7 @@ BEGIN {
   write_as_built()
   write_parts()
   write_noise()
+  write_counters()
   write_proof()
   write_reproduce()
   write_not_measured()
@@ -466,6 +467,24 @@ function write_noise(    g, any) {
   }
 }
 
+function write_counters(    r, i, s) {
+  if (!event_n) return
+  heading("Counters, user mode, per packet")
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  for (i = 1; i <= event_n; i++) table_column(event_words(event_name[i]), "r", i > 2 ? 8 : 0)
+  for (r = 1; r <= rows; r++) {
+    if (row_failed[r] || !has_events(r)) continue
+    table_release(r)
+    s = row_variant[r] "\t" group_cc[row_group[r]]
+    for (i = 1; i <= event_n; i++) s = s "\t" event_text(r, event_name[i])
+    table_row(s)
+  }
+  table_write()
+  para("", "", counters_words())
+}
+
 function write_proof(    r, b, any, asked) {
   for (r = 1; r <= rows; r++) if (row_build[r] && known(BUILD[row_build[r], "sha256"])) any++
   heading("Proof: what was asked for and what was built")
@@ -510,6 +529,30 @@ function write_proof(    r, b, any, asked) {
       BUILD[b, "absolute"] "\t" kilobytes(BUILD[b, "text_bytes"]) "\t" substr(BUILD[b, "sha256"], 1, 8))
   }
   table_write()
+  write_constants()
+}
+
+# The text takes the first of them: a mail is no place for hundreds.
+function write_constants(    i, most, s) {
+  s = constants_words()
+  if (INLINING["rows"]) out("")
+  for (i = 1; i <= INLINING["rows"]; i++) para("- ", "  ", functions_words(i))
+  out("")
+  if (s != "") { para("", "", s); return }
+  most = CONSTANT["rows"] > 20 ? 20 : CONSTANT["rows"]
+  out("Preprocessor constants that differ from " baseline ":")
+  table_begin()
+  table_column("variant", "l", 18)
+  table_column("cc", "l", 8)
+  table_column("constant", "l", 24)
+  table_column(baseline, "l", 9)
+  table_column("this build", "l", 9)
+  for (i = 1; i <= most; i++)
+    table_row(CONSTANT[i, "variant"] "\t" CONSTANT[i, "cc"] "\t" CONSTANT[i, "constant"] "\t" CONSTANT[i, "baseline_value"] "\t" CONSTANT[i, "variant_value"])
+  table_write()
+  s = "-DNAME: given on compile lines; -: not defined."
+  if (CONSTANT["rows"] > most) s = s " " CONSTANT["rows"] - most " more stand in proof/constants.tsv."
+  para("", "", s)
 }
 
 function write_reproduce() {

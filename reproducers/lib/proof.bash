@@ -35,6 +35,129 @@ _binary_value() { # KEY: from elfproof's output in $folder/binary.txt
   sed -n "s/^$1=//p" "$folder/binary.txt"
 }
 
+proof_constants_header() {
+  printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n'
+}
+
+# proof_constants VARIANT CC BASELINE_DIR DIR: the rows of constants.tsv in which two builds differ: #define
+# lines of their configuration under the constant's name, options of their compile lines as -DNAME. "-" is not
+# defined, "(empty)" defined without a value.
+proof_constants() {
+  awk -v OFS='\t' -v variant="$1" -v cc="$2" -v from="$3/config" -v from_commands="$3/commands.tsv" -v to="$4/config" -v to_commands="$4/commands.tsv" '
+    BEGIN { config(1, from); commands(1, from_commands); config(2, to); commands(2, to_commands); compare() }
+    function note(side, name, text) {
+      if (!(name in known)) { known[name] = 1; order[++names] = name }
+      value[side, name] = text == "" ? "(empty)" : text
+    }
+    # The rest of the file are objects.
+    function config(side, file,   line, split_at, name) {
+      while ((getline line < file) > 0) {
+        if (line ~ /\.o$/) continue
+        split_at = index(line, " ")
+        name = split_at ? substr(line, 1, split_at - 1) : line
+        note(side, name, split_at ? substr(line, split_at + 1) : "")
+      }
+      close(file)
+    }
+    function commands(side, file,   line, f, n, i, words, name, text, objects, key, here, j, count) {
+      while ((getline line < file) > 0) {
+        objects++
+        split(line, f, "\t")
+        n = split(f[3], words, " ")
+        split("", here)
+        for (i = 1; i <= n; i++) {
+          if (words[i] ~ /^[\047"].*[\047"]$/) words[i] = substr(words[i], 2, length(words[i]) - 2)
+          if (words[i] == "-D" && i < n) words[i + 1] = "-D" words[i + 1]
+          if (words[i] !~ /^-D./) continue
+          name = words[i]
+          text = 1
+          if ((j = index(name, "="))) { text = substr(name, j + 1); name = substr(name, 1, j - 1) }
+          here[name] = text
+        }
+        for (name in here) {
+          uses[side, name]++
+          key = side SUBSEP name SUBSEP here[name]
+          if (!(key in seen)) { seen[key] = 1; values[side, name]++; list[side, name, values[side, name]] = here[name] }
+          if (!((side, name) in used)) { used[side, name] = 1; flag[side, ++flags[side]] = name }
+        }
+      }
+      close(file)
+      for (i = 1; i <= flags[side]; i++) {
+        name = flag[side, i]
+        note(side, name, joined(side, name) (uses[side, name] < objects ? " (" uses[side, name] " objects)" : ""))
+      }
+    }
+    # The values, sorted, since archives may come in another order.
+    function joined(side, name,   n, i, j, t, v, s) {
+      n = values[side, name]
+      for (i = 1; i <= n; i++) v[i] = list[side, name, i] ""
+      for (i = 2; i <= n; i++) for (j = i; j > 1 && v[j] < v[j - 1]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+      for (i = 1; i <= n; i++) s = s (i > 1 ? "," : "") v[i]
+      return s
+    }
+    function of(side, name) { return (side, name) in value ? value[side, name] : "-" }
+    function compare(   i) {
+      for (i = 1; i <= names; i++) if (of(1, order[i]) != of(2, order[i])) print variant, cc, order[i], of(1, order[i]), of(2, order[i]) | "LC_ALL=C sort"
+      close("LC_ALL=C sort")
+    }'
+}
+
+proof_functions_header() {
+  printf 'variant\tcc\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\n'
+}
+
+# proof_functions VARIANT CC BASELINE_DIR DIR FOLDER: the functions that differ from the baseline's, library by
+# library, as FOLDER/compare.tsv (a is the baseline), and the row of inlining.tsv that counts them. A library that
+# cannot be compared, like one of bitcode, is a line of FOLDER/not-compared.txt.
+proof_functions() {
+  local archive name skipped=0
+  : >"$5/not-compared.txt"
+  printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$5/compare.tsv"
+  while IFS= read -r archive; do
+    name=${archive##*/lib}
+    name=${name%.a}
+    if "$tools/elfproof" compare "$3/meson/$archive" "$4/meson/$archive" >"$5/compare.new" 2>>"$5/not-compared.txt"; then
+      awk -v OFS='\t' -v library="$name" 'NR > 1 { print library, $0 }' "$5/compare.new" >>"$5/compare.tsv"
+    else
+      skipped=$((skipped + 1))
+    fi
+  done <"$4/archives"
+  rm -f "$5/compare.new"
+  [[ -s $5/not-compared.txt ]] || rm -f "$5/not-compared.txt"
+  awk -F '\t' -v OFS='\t' -v variant="$1" -v cc="$2" -v skipped="$skipped" '
+    NR > 1 { n[$10]++ }
+    END { print variant, cc, NR - 1, n["a"] + 0, n["b"] + 0, skipped }' "$5/compare.tsv"
+}
+
+# proof_libraries: elfproof's table of objects on stdin, summed for each library, in the order of the archives.
+proof_libraries() {
+  awk -F '\t' -v OFS='\t' '
+    NR == 1 {
+      for (i = 4; $i != "code_model"; i++) { name[i] = $i; last = i }
+      model = last + 1
+      printf "library\tobjects"
+      for (i = 4; i <= last; i++) printf "\t%s", name[i]
+      print "\tcode_model"
+      next
+    }
+    {
+      if (!($1 in objects)) order[++n] = $1
+      objects[$1]++
+      # bitcode has "-" for every count
+      for (i = 4; i <= last; i++) sum[$1, i] += $i
+      if ($model == "none") next
+      if (!($1 in code)) code[$1] = $model
+      else if (code[$1] != $model) code[$1] = "mixed"
+    }
+    END {
+      for (k = 1; k <= n; k++) {
+        printf "%s\t%d", order[k], objects[order[k]]
+        for (i = 4; i <= last; i++) printf "\t%d", sum[order[k], i]
+        print "\t" ((order[k] in code) ? code[order[k]] : "none")
+      }
+    }'
+}
+
 # _contradiction: prints what of the proof contradicts the data file; nothing when all is as asked.
 _contradiction() {
   if [[ $objects_with_flag != "$objects" ]]; then
@@ -44,7 +167,9 @@ _contradiction() {
     printf 'asked for %s code, got %s' "$model_asked" "$model"
   elif [[ $elf_type != "$elf_asked" ]]; then
     printf 'asked for an %s binary, got %s' "$elf_asked" "$elf_type"
-  elif [[ -n $reference ]] && ! cmp -s "$reference/config" "$dir/config"; then
+  elif [[ -n $reference ]] && ! cmp -s "$reference/config" "$dir/config" &&
+    # Another build system has constants of its own, and they are listed; in the same one they are a mistake.
+    [[ $(sed -n 's/^mode=//p' "$reference/identity") == "$(sed -n 's/^mode=//p' "$dir/identity")" ]]; then
     printf 'configured differently from the baseline: %s' "$(diff "$reference/config" "$dir/config" | sed -n 's/^[<>] //p' | sed -n 1,3p | paste -sd ,)"
   fi
 }
@@ -60,10 +185,19 @@ proof_row() {
   mkdir -p "$folder"
   mapfile -t archives < <(sed "s#^#$dir/meson/#" "$dir/archives")
   "$tools/elfproof" objects "${archives[@]}" >"$folder/objects.tsv"
+  proof_libraries <"$folder/objects.tsv" >"$folder/libraries.tsv"
   "$tools/elfproof" model "${archives[@]}" >"$folder/model.txt"
   "$tools/elfproof" binary "$binary" >"$folder/binary.txt"
+  awk -F '\t' -v OFS='\t' -v want="${variant_of[pic_flag]}" '
+    BEGIN { print "object", "pic_flag", "as_asked"; split("-fPIC -fpic -fPIE -fpie -fno-pic -fno-PIC -fno-pie -fno-PIE", known, " "); for (k in known) pic[known[k]] = 1 }
+    { n = split($3, word, " "); last = "none"; for (i = 1; i <= n; i++) if (word[i] in pic) last = word[i]; print $1, last, last == want ? "yes" : "no" }' \
+    "$dir/commands.tsv" >"$folder/flags.tsv"
   gzip -9 -n -c "$dir/commands.tsv" >"$folder/commands.tsv.gz"
   cp -f "$binary.cmd" "$folder/link.txt"
+  if [[ -n $reference && $reference != "$dir" ]]; then
+    proof_constants "$variant" "${cc##*/}" "$reference" "$dir" >>"$work/proof/constants.tsv"
+    proof_functions "$variant" "${cc##*/}" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
+  fi
   IFS=$'\t' read -r objects objects_with_flag first_without < <(tail -n 1 "$dir/flags.tsv")
   model=$(sed -n 's/^code_model=\([^ ]*\).*/\1/p' "$folder/model.txt")
   model_asked=$(_model_asked "$cc_path")

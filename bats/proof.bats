@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# reproducers/lib/proof.bash: what two builds differ in, here with builds that are made by hand.
+# shellcheck disable=SC2154 # variables of the libraries
+
+setup() {
+  load helpers
+  # shellcheck source=../reproducers/lib/common.bash
+  . "$KIT/reproducers/lib/common.bash"
+  # shellcheck source=../reproducers/lib/keyfile.bash
+  . "$KIT/reproducers/lib/keyfile.bash"
+  # shellcheck source=../reproducers/lib/variant.bash
+  . "$KIT/reproducers/lib/variant.bash"
+  # shellcheck source=../reproducers/lib/proof.bash
+  . "$KIT/reproducers/lib/proof.bash"
+  tools=$TOOLS
+  base=$BATS_TEST_TMPDIR/base
+  other=$BATS_TEST_TMPDIR/other
+  mkdir -p "$base/meson/lib" "$other/meson/lib"
+  printf 'RTE_ARCH_64\nRTE_MAX_LCORE 128\nRTE_NAME "a b"\nRTE_OLD 1\nlib/a.c.o\nlib/b.c.o\n' >"$base/config"
+  printf 'lib/a.c.o\ta.c\tgcc -O3 -DONE -D_FILE_OFFSET_BITS=64 -DPER=1 %s -c a.c\nlib/b.c.o\tb.c\tgcc -O3 -D_FILE_OFFSET_BITS=64 -DPER=2 -c b.c\n' \
+    "'-DTEXT=\"x\"'" >"$base/commands.tsv"
+}
+
+differ() { # the constants that differ, a line each, tabs as |
+  proof_constants other gcc "$base" "$other" | tr '\t' '|'
+}
+
+@test "constants: two builds of the same configuration have none, in whatever order" {
+  tac "$base/config" >"$other/config"
+  tac "$base/commands.tsv" >"$other/commands.tsv"
+  [ -z "$(differ)" ]
+}
+
+@test "constants: changed, new, gone and empty ones are listed with both values" {
+  printf 'RTE_ARCH_64 1\nRTE_MAX_LCORE 64\nRTE_NAME "a b"\nRTE_NEW\nlib/a.c.o\nlib/c.c.o\n' >"$other/config"
+  cp "$base/commands.tsv" "$other/commands.tsv"
+  diff <(differ) - <<'EXPECTED'
+other|gcc|RTE_ARCH_64|(empty)|1
+other|gcc|RTE_MAX_LCORE|128|64
+other|gcc|RTE_NEW|-|(empty)
+other|gcc|RTE_OLD|1|-
+EXPECTED
+}
+
+@test "constants: those of the compile lines are compared too, with how many objects have them" {
+  cp "$base/config" "$other/config"
+  printf 'lib/a.c.o\ta.c\tgcc -DONE -DONLY_HERE=3 -DPER=2 %s -c a.c\nlib/b.c.o\tb.c\tgcc -D ONE -DPER=1 -c b.c\n' "'-DTEXT=\"y\"'" >"$other/commands.tsv"
+  diff <(differ) - <<'EXPECTED'
+other|gcc|-DONE|1 (1 objects)|1
+other|gcc|-DONLY_HERE|-|3 (1 objects)
+other|gcc|-DTEXT|"x" (1 objects)|"y" (1 objects)
+other|gcc|-D_FILE_OFFSET_BITS|64|-
+EXPECTED
+}
+
+@test "constants: in the same build system a difference contradicts the proof, between two it is listed" {
+  dir=$other reference=$base objects=1 objects_with_flag=1 model=pie model_asked=pie elf_type=EXEC elf_asked=EXEC
+  cp "$base/config" "$other/config"
+  echo 'mode=meson' | tee "$base/identity" >"$other/identity"
+  [ -z "$(_contradiction)" ]
+  sed -i 's/128/64/' "$other/config"
+  [[ "$(_contradiction)" == "configured differently from the baseline: RTE_MAX_LCORE 128,RTE_MAX_LCORE 64" ]]
+  echo 'mode=make' >"$other/identity"
+  [ -z "$(_contradiction)" ]
+}
+
+# archives FLAG... : both builds get an archive of the fixture, the other one compiled with FLAG.
+archives() {
+  require_cmd gcc ar
+  gcc -O2 -fno-pie -c "$KIT/bats/fixtures/elfproof/inlined.c" -o "$BATS_TEST_TMPDIR/inlined.o"
+  ar rc "$base/meson/lib/librte_one.a" "$BATS_TEST_TMPDIR/inlined.o"
+  gcc -O2 "$@" -c "$KIT/bats/fixtures/elfproof/inlined.c" -o "$BATS_TEST_TMPDIR/inlined.o"
+  ar rc "$other/meson/lib/librte_one.a" "$BATS_TEST_TMPDIR/inlined.o"
+  printf 'lib/librte_one.a\n' >"$other/archives"
+}
+
+@test "functions: inlining that -fPIC took away is in compare.tsv with its library, and counted" {
+  archives -fPIC
+  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ ^other$'\t'gcc$'\t'[1-9][0-9]*$'\t'1$'\t'0$'\t'0$ ]]
+  [ "$(awk -F '\t' '$10 != "-"' "$BATS_TEST_TMPDIR/compare.tsv" | cut -f 1-3,8-10 | tr '\t\n' ' ,')" = \
+    "library object function calls_a calls_b inlined_in,rte_one inlined.o exported 0 2 a," ]
+  [ ! -e "$BATS_TEST_TMPDIR/not-compared.txt" ]
+}
+
+@test "functions: the same code has no row, a library that cannot be compared is said so" {
+  archives -fno-pie
+  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
+  [ "$output" = $'other\tgcc\t0\t0\t0\t0' ]
+  printf 'int number = 1;' | gcc -x c -c - -o "$BATS_TEST_TMPDIR/data.o"
+  for build in "$base" "$other"; do ar rc "$build/meson/lib/librte_data.a" "$BATS_TEST_TMPDIR/data.o"; done
+  echo lib/librte_data.a >>"$other/archives"
+  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
+  [ "$status" -eq 0 ]
+  [ "$output" = $'other\tgcc\t0\t0\t0\t1' ]
+  grep -q 'librte_data.a names no functions' "$BATS_TEST_TMPDIR/not-compared.txt"
+}
+
+@test "libraries: the sums of their objects, and one code model or mixed" {
+  local objects=$BATS_TEST_TMPDIR/objects.tsv
+  {
+    printf 'library\tobject\tmachine\ttext_bytes\tgot\tplt\tcode_model\n'
+    printf 'rte_b\tx.o\tx86-64\t100\t1\t2\tpic\nrte_b\ty.o\tx86-64\t50\t10\t20\tnone\nrte_a\tx.o\tx86-64\t7\t0\t0\tpie\n'
+    printf 'rte_a\tz.o\tx86-64\t7\t0\t1\tpic\nrte_c\tl.o\tllvm-bitcode\t-\t-\t-\tnone\n'
+  } >"$objects"
+  diff <(proof_libraries <"$objects") - <<'EXPECTED'
+library	objects	text_bytes	got	plt	code_model
+rte_b	2	150	11	22	pic
+rte_a	2	14	0	1	mixed
+rte_c	1	0	0	0	none
+EXPECTED
+}
