@@ -672,9 +672,8 @@ write_addresses(const struct trace *tr)
 	for (size_t i = 0; i < tr->n; i++) {
 		const struct spot *s = &tr->spot[i];
 
-		fprintf(f, "%s\t%s\t%s\t%" PRIx64 "\t%" PRIu64 "\t%" PRIu64 "\n",
-			s->place.library, s->place.object, s->place.function,
-			s->place.address, s->count, s->first);
+		fprintf(f, "%s\t%s\t%s\t%" PRIx64 "\t%" PRIu64 "\t%" PRIu64 "\n", s->place.library,
+			s->place.object, s->place.function, s->place.address, s->count, s->first);
 	}
 }
 
