@@ -30,7 +30,7 @@ BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status re
 PARTS_COLUMNS='variant:word cc:word dpdk:word level:level library:word object:word instructions:whole?
   instructions_reverse:whole? packets:count note:text?'
 FUNCTIONS_COLUMNS='variant:word cc:word dpdk:word library:word object:word function:word baseline:count
-  variant_count:count difference:whole'
+  variant_count:count difference:whole bytes_difference:whole inlined_in:word'
 COUNTS_COLUMNS='variant:word cc:word dpdk:word what:word baseline:text variant_value:text'
 PART_EFFECTS_COLUMNS='variant:word cc:word dpdk:word part:word layouts:count? ratio:positive?
   ratio_low:positive? ratio_high:positive? aa_low:positive? aa_high:positive? verdict:verdict note:text?'

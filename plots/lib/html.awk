@@ -219,7 +219,7 @@ function write_parts(    r, i, f, folder) {
     put("<li>" html("On the path, " packets_of[r] " packets, " row_variant[r] " (" group_label[row_group[r]] "): " path_words(r) ".") "</li>")
   }
   put("</ul>\n<h3>Functions that differ</h3>")
-  table_open("Functions that differ", key_heads() "|function|library|object|#before|#difference", "Instructions per packet of the builds as built. The link leads to both builds' executed instructions side by side, a file beside this page.")
+  table_open("Functions that differ", key_heads() "|function|library|object|#before|#difference|#bytes more|inlined in", "Instructions per packet of the builds as built. The link leads to both builds' executed instructions side by side, a file beside this page.")
   for (r = 1; r <= rows; r++) {
     folder = "localise/" row_variant[r] "-" group_cc[row_group[r]] "/disassembly.txt"
     for (i = 1; has_parts(r) && i <= function_n[r]; i++) {
@@ -230,6 +230,8 @@ function write_parts(    r, i, f, folder) {
       cell(object_name(FUNC[f, "library"], FUNC[f, "object"]))
       number(fixed(FUNC[f, "baseline"] / packets_of[r], 2), FUNC[f, "baseline"] / packets_of[r])
       number(per_packet(FUNC[f, "difference"], packets_of[r]), FUNC[f, "difference"] / packets_of[r])
+      number(signed(FUNC[f, "bytes_difference"], 0), FUNC[f, "bytes_difference"])
+      cell(inlined_words(r, f))
       put("</tr>")
     }
   }

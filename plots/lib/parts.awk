@@ -175,5 +175,11 @@ function path_words(r,    i, n, name, s, what) {
   return s
 }
 
-# part_label(r, i): the name of a row's i-th part; beyond the libraries come rest and whole.
+# inlined_words(r, f): the build that inlined a function which the other calls, or "-".
+function inlined_words(r, f) {
+  if (FUNC[f, "inlined_in"] == "-") return "-"
+  return FUNC[f, "inlined_in"] == "baseline" ? baseline : row_variant[r]
+}
+
+# part_label(library): as the tables and the chart name it.
 function part_label(library) { return library == "others" ? "all others" : library_name(library) }

@@ -442,6 +442,7 @@ function write_functions(    r, i, f, any) {
   table_column("object", "l", 20)
   table_column("before", "r", 0)
   table_column("diff.", "r", 0)
+  table_column("bytes", "r", 0)
   for (r = 1; r <= rows; r++) {
     if (!has_parts(r)) continue
     if (function_n[r]) table_row(">" row_variant[r] ", " group_label[row_group[r]] ":")
@@ -449,12 +450,13 @@ function write_functions(    r, i, f, any) {
       f = function_row[r, i]
       table_row("  " FUNC[f, "function"] "\t" \
         object_name(FUNC[f, "library"], FUNC[f, "object"]) "\t" fixed(FUNC[f, "baseline"] / packets_of[r], 2) "\t" \
-        per_packet(FUNC[f, "difference"], packets_of[r]))
+        per_packet(FUNC[f, "difference"], packets_of[r]) "\t" signed(FUNC[f, "bytes_difference"], 0))
+      if (FUNC[f, "inlined_in"] != "-") table_row(">    inlined in " inlined_words(r, f))
     }
     if (function_n[r] > FUNCTIONS_MOST) table_row(">  and " function_n[r] - FUNCTIONS_MOST " more, see localise/functions.tsv")
   }
   table_write()
-  para("", "", "Both builds' executed instructions side by side: localise/VARIANT-CC/disassembly.txt.")
+  para("", "", "bytes: how much larger the function's code is. Both builds' executed instructions side by side: localise/VARIANT-CC/disassembly.txt.")
 }
 
 function write_noise(    g, any) {
