@@ -694,3 +694,107 @@ refused() {
   [[ $output != *CONSOLE* ]]
   [[ $output == *'<th scope="col"><button type="button">variant</button></th>'* ]]
 }
+
+# --- for continuous integration ----------------------------------------------------------------
+
+@test "JUnit: a case a compared row, judged by the gate" {
+  local junit=$BATS_TEST_TMPDIR/junit.xml cases
+  cases=$(awk -F '\t' 'NR > 1 && $16 != "baseline" { n++ } END { print n }' "$result/effects.tsv")
+  "$report" --junit "$junit" "$result" >/dev/null
+  [ "$(grep -c '<testcase ' "$junit")" -ge "$cases" ]
+  [ "$(grep -c '<failure ' "$junit")" -eq "$(awk -F '\t' '$16 == "slower"' "$result/effects.tsv" | wc -l)" ]
+  # Beyond any slowdown of the result nothing fails and nothing is unclear.
+  "$report" --junit "$junit" --gate 900 "$result" >/dev/null
+  [ "$(grep -cE '<(failure|skipped) ' "$junit")" -eq 0 ]
+  grep -q "tests=\"$(grep -c '<testcase ' "$junit")\" failures=\"0\"" "$junit"
+  # An interval around the gate does not tell.
+  edit effects.tsv 'NR == 1 || $16 == "baseline" { print; next } { $16 = "undecided"; $10 = 0.99; $11 = 1.05; print }'
+  "$report" --junit "$junit" --gate 3 "$result" >/dev/null
+  [ "$(grep -c '<skipped ' "$junit")" -eq "$cases" ]
+  "$report" --junit "$junit" --gate 6 "$result" >/dev/null
+  [ "$(grep -c '<skipped ' "$junit")" -eq 0 ]
+}
+
+@test "JUnit and summary: hostile names cannot become markup" {
+  edit_meta '.scenario.name = "x\"><failure/>|*_`"'
+  "$report" --junit "$BATS_TEST_TMPDIR/j.xml" --summary "$BATS_TEST_TMPDIR/s.md" "$result" >/dev/null
+  grep -qF 'mppsdiff x&quot;&gt;&lt;failure/&gt;' "$BATS_TEST_TMPDIR/j.xml"
+  run ! grep -qF '><failure/>|' "$BATS_TEST_TMPDIR/s.md"
+}
+
+@test "summary: Markdown with the table's rows, appended to what is there" {
+  echo before >"$BATS_TEST_TMPDIR/s.md"
+  "$report" --summary "$BATS_TEST_TMPDIR/s.md" "$result" >/dev/null
+  [ "$(sed -n 1p "$BATS_TEST_TMPDIR/s.md")" = before ]
+  [ "$(grep -c '^| [a-z]' "$BATS_TEST_TMPDIR/s.md")" -ge "$(($(wc -l <"$result/effects.tsv") - 1))" ]
+}
+
+@test "JUnit, summary and gate: bad usage is one line and exit 2" {
+  run "$report" --gate 3x "$result"
+  [ "$status" -eq 2 ]
+  one_line_error "--gate takes percent"
+  run "$report" --junit /nonexistent/j.xml "$result"
+  [ "$status" -eq 2 ]
+  one_line_error "cannot write /nonexistent/j.xml"
+}
+
+# --- where it lies -------------------------------------------------------------------------------
+
+# localised WHOLE DRIVER MEMPOOL REST: tables as localise makes them for one row of the fixture, 1000 packets.
+localised() {
+  local key
+  key=$(awk -F '\t' -v OFS='\t' 'NR > 1 && $16 != "baseline" { print $1, $2, $3; exit }' "$result/effects.tsv")
+  mkdir "$result/localise"
+  {
+    printf 'variant\tcc\tdpdk\tlevel\tlibrary\tobject\tinstructions\tinstructions_reverse\tpackets\tnote\n'
+    printf '%s\tlibrary\trte_net_mlx5\t-\t%d\t%d\t1000\t-\n' "$key" "$2" "$2"
+    printf '%s\tlibrary\trte_mempool_ring\t-\t%d\t%d\t1000\t-\n' "$key" "$3" "$3"
+    printf '%s\twhole\t-\t-\t%d\t-\t1000\t-\n' "$key" "$1"
+    printf '%s\tlibraries\t-\t-\t%d\t-\t1000\t-\n' "$key" "$(($2 + $3))"
+    printf '%s\trest\t-\t-\t%d\t-\t1000\t-\n' "$key" "$4"
+    printf '%s\tinteraction\t-\t-\t0\t-\t1000\t-\n' "$key"
+  } >"$result/localise/parts.tsv"
+  {
+    printf 'variant\tcc\tdpdk\tlibrary\tobject\tfunction\tbaseline\tvariant_count\tdifference\tbytes_difference\tinlined_in\n'
+    printf '%s\trte_net_mlx5\tnet_mlx5_mlx5_rx.c.o\tmlx5_rx_burst\t5000\t%d\t%d\t8\t-\n' "$key" "$((5000 + $2))" "$2"
+    printf '%s\trte_mempool_ring\tmempool_ring_rte_mempool_ring.c.o\tcommon_ring_mc_dequeue\t700\t%d\t%d\t0\tbaseline\n' "$key" "$((700 + $3))" "$3"
+  } >"$result/localise/functions.tsv"
+  {
+    printf 'variant\tcc\tdpdk\twhat\tbaseline\tvariant_value\n'
+    printf '%s\tinstructions\t200000\t%d\n' "$key" "$((200000 + $1))"
+    printf '%s\tinstructions_per_packet\t200.0000\t200.0000\n%s\tgot_loads\t0\t7\n' "$key" "$key"
+  } >"$result/localise/counts.tsv"
+}
+
+@test "where it lies: only the driver, in words, per packet and percent" {
+  localised 1200 1200 0 0
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" "+1.20 instructions/packet (+0.60 %): net_mlx5 +1.20 (mlx5_rx_burst +1.20); every other library: 0. Of DPDK's libraries only the driver differs."
+  has "$result/report.txt" "GOT loads 7 against 0"
+  mail_width "$result/report.txt"
+  [ -s "$result/waterfall.png" ]
+  [ "$(png_width "$result/waterfall.png")" -eq 1200 ]
+}
+
+@test "where it lies: driver and mempool, and what is the forwarder's own" {
+  localised -460 -1000 500 40
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" "-0.46 instructions/packet (-0.23 %): net_mlx5 -1.00 (mlx5_rx_burst -1.00), mempool_ring +0.50 (common_ring_mc_dequeue +0.50)"
+  has "$result/report.txt" "the forwarder's own code and the way of linking: +0.040"
+  has "$result/report.txt" "inlined in $(jq -r .measure.baseline "$result/meta.json")"
+  lacks "$result/report.txt" "only the driver"
+}
+
+@test "where it lies: nothing differs, and that is said" {
+  localised 0 0 0 0
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" "not one instruction more or less in 1000 packets; driver, mempool and every other library: 0."
+}
+
+@test "where it lies: a table that is malformed is one line and exit 2" {
+  localised 1 1 0 0
+  sed -i 's/\trest\t/\trset\t/' "$result/localise/parts.tsv"
+  run "$report" "$result"
+  [ "$status" -eq 2 ]
+  one_line_error "is not a level"
+}

@@ -179,6 +179,20 @@ write_html() {
     { print }' "$here/report.html.in" >"$stage/report.html"
 }
 
+# write_junit, write_summary: for continuous integration, where asked.
+write_junit() {
+  [ -n "$junit" ] || return 0
+  run_awk junit.awk -v gate="$gate" >"$work/junit"
+  { cp "$work/junit" "$junit.new" && mv -f "$junit.new" "$junit"; } 2>/dev/null || die "cannot write $junit; name another file with --junit"
+}
+
+# GitHub gives one file to all steps, so it is appended to.
+write_summary() {
+  [ -n "$summary" ] || return 0
+  run_awk summary.awk >"$work/summary"
+  cat "$work/summary" 2>/dev/null >>"$summary" || die "cannot write $summary; name another file with --summary"
+}
+
 html_script() {
   printf '<script>'
   cat "$here/lib/sort.js"
