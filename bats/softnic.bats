@@ -108,7 +108,7 @@ path() {
 @test "--help names every option and exits 0" {
   run softnic --help
   [ "$status" -eq 0 ]
-  for option in batch check cpu cqe-comp debug device evict flows help library mode pci seed verify; do
+  for option in batch check cpu cqe-comp debug device evict flows help library mode pci seed time verify; do
     [[ $output == *"--$option"* ]] || { echo "no --$option" >&2; return 1; }
   done
 }
@@ -262,6 +262,53 @@ abi() { # LAUNCHER OPTION...: softnic-check passes
   first=$(grep -E 'verify|destroy_qp|destroy_wq|opcode' "$BATS_TEST_TMPDIR/err")
   forward connectx5 d8:00.0,d8:00.1 "" 'run 300 0\nquit\n' --debug --seed 7 -- --rxq=4 --txq=4 --rxd=256 --txd=256
   [ "$first" = "$(grep -E 'verify|destroy_qp|destroy_wq|opcode' "$BATS_TEST_TMPDIR/err")" ]
+}
+
+# traced NAME: instructions of one timed part, by function, in NAME.tsv, and the sums in NAME.
+traced() {
+  softnic --mode inline --device connectx5 --pci d8:00.0,d8:00.1 --seed 7 -- \
+    "$TOOLS/trace" --apart "${LIBRARY##*/}" --send 'run 4 100' --out "$BATS_TEST_TMPDIR/$1.tsv" -- \
+    "$FORWARDER" -l 0 --in-memory -m 256 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.0 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.1 -- \
+    --slices --rxq=2 --txq=2 --burst=64 >"$BATS_TEST_TMPDIR/$1" 2>"$BATS_TEST_TMPDIR/err" || {
+    tail -3 "$BATS_TEST_TMPDIR/err" >&2
+    return 1
+  }
+}
+
+@test "the same binary, seed and packets: the same instructions, none of them the device's" {
+  need_forwarder
+  traced first
+  traced second
+  diff "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/second"
+  diff "$BATS_TEST_TMPDIR/first.tsv" "$BATS_TEST_TMPDIR/second.tsv"
+  grep -qx packets=1024 "$BATS_TEST_TMPDIR/first"
+  grep -qx instructions_apart=0 "$BATS_TEST_TMPDIR/first"
+  grep -q mlx5_rx_burst_vec "$BATS_TEST_TMPDIR/first.tsv"
+}
+
+@test "the driver's switches reach its queues: compression off, inlining, older names" {
+  need_forwarder
+  brief connectx5 ,rxq_cqe_comp_en=0 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_Fast_Free' --cqe-comp --debug
+  [ "$(created_cqs 1)" -eq 0 ]
+  brief connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_Fast_Free' --cqe-comp --debug
+  [ "$(created_cqs 1)" -eq 4 ]
+  brief connectx5 ,mprq_en=1,rxqs_min_mprq=3 'Vector_[A-Za-z]+' '.*'
+  brief connectx5 ,txq_inline_min=18 '.*' 'No_MPW_\+_INLINE.*'
+  brief connectx5 ,txq_inline=256,txqs_min_inline=0,txq_mpw_en=0 '.*' 'No_MPW_\+_INLINE.*'
+  brief connectx5 ,txq_max_inline_len=128,txqs_min_inline=0,txq_mpw_hdr_dseg_en=1,txqs_max_vec=8,tx_vec_en=1,rx_vec_en=1 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_INLINE.*'
+}
+
+# brief DEVICE DEVARGS RX TX LAUNCHER-OPTION...: a few packets, the burst functions as named.
+brief() {
+  local ready
+  forward "$1" d8:00.0,d8:00.1 "$2" 'run 40 0\nquit\n' "${@:5}" -- --rxq=2 --txq=2
+  read -r ready <"$BATS_TEST_TMPDIR/out"
+  [[ $ready =~ rx_burst=$3\ tx_burst=$4\  ]] || { echo "$2: expected $3 and $4: $ready" >&2; return 1; }
+  [ "$forwarded" -eq "$made" ] && [ "$made" -gt 0 ]
+}
+
+created_cqs() { # FORMAT: completion queues for which the driver asked that format of compression
+  grep -c "create_cq .* compression $1 " "$BATS_TEST_TMPDIR/err" || true
 }
 
 # --- damage on purpose ----------------------------------------------------------------
