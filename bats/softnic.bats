@@ -311,6 +311,64 @@ created_cqs() { # FORMAT: completion queues for which the driver asked that form
   grep -c "create_cq .* compression $1 " "$BATS_TEST_TMPDIR/err" || true
 }
 
+@test "a second start finds nothing of the first one, which was killed" {
+  need_forwarder
+  local before pid
+  state() { cat /proc/self/mounts; ip -o link | awk '{ print $2 }'; ls /sys/bus/pci/devices /dev/shm; }
+  before=$(state)
+  softnic --mode inline --device connectx5 --pci d8:00.0,d8:00.1 -- "$FORWARDER" -l 0 --in-memory -m 256 \
+    "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.0 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.1 -- --slices --rxq=2 --txq=2 \
+    < <(printf 'run 100 0\n'; exec sleep 30) >"$BATS_TEST_TMPDIR/killed" 2>/dev/null 3>&- &
+  pid=$!
+  for ((i = 0; i < 300; i++)); do
+    if grep -q '^packets=' "$BATS_TEST_TMPDIR/killed"; then break; fi
+    sleep 0.1
+  done
+  kill -KILL "$pid"
+  wait "$pid" || true
+  forward connectx5 d8:00.0,d8:00.1 "" 'run 100 0\nquit\n' -- --rxq=2 --txq=2
+  [ "$forwarded" -eq "$made" ]
+  [ "$before" = "$(state)" ]
+}
+
+# refused_by_driver OPTION...: the forwarder ends with status 1, the driver or ethdev says why, nothing hangs.
+refused_by_driver() {
+  local rc=0
+  forward connectx5 d8:00.0 "" 'quit\n' -- "$@" 2>/dev/null || rc=$?
+  [ "$rc" -eq 1 ] || { echo "$*: status $rc" >&2; return 1; }
+  grep -qE '^mppsdiff: ' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "more queues than the driver or the device has are refused with an errno" {
+  need_forwarder
+  refused_by_driver --rxq=1024 --txq=1024
+  refused_by_driver --rxq=300 --txq=300 --rxd=64 --txd=64
+}
+
+@test "a PCI function the library does not play is no device, and that is said" {
+  need_forwarder
+  local rc=0
+  # shellcheck disable=SC2016 # for the inner shell
+  softnic --mode inline --device connectx5 --pci d8:00.0 -- bash -c '
+    echo 0x1019 >/sys/bus/pci/devices/0000:d8:00.0/device
+    exec "$@"' _ "$FORWARDER" -l 0 --in-memory -m 256 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.0 -- --slices \
+    </dev/null >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || rc=$?
+  [ "$rc" -ne 0 ]
+  grep -q '^softnic: .*1019' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "no veth, no namespaces: one line that says what is refused and what to do" {
+  local tool
+  for tool in ip unshare; do
+    mkdir -p "$BATS_TEST_TMPDIR/$tool"
+    printf '#!/bin/sh\necho "%s: Operation not permitted" >&2\nexit 1\n' "$tool" >"$BATS_TEST_TMPDIR/$tool/$tool"
+    chmod +x "$BATS_TEST_TMPDIR/$tool/$tool"
+    PATH=$BATS_TEST_TMPDIR/$tool:$PATH run softnic --device connectx5 --pci d8:00.0 -- true
+    [ "$status" -eq 2 ]
+    one_line_error "needs namespaces, tmpfs and veth, which are refused here ($tool: Operation not permitted); use --device ring"
+  done
+}
+
 # --- damage on purpose ----------------------------------------------------------------
 
 damage() { # FAULT TEXT: the run ends by SIGABRT (134) and the library's last line has TEXT
