@@ -125,3 +125,16 @@ CASES
   [ "$status" -eq 2 ]
   one_line_error "XDG_CACHE_HOME"
 }
+
+@test "a first python3 without pyelftools does not hinder a release that asks for it" {
+  local tree=$BATS_TEST_TMPDIR/tree fake=$BATS_TEST_TMPDIR/fake
+  mkdir -p "$tree" "$fake"
+  printf "project('tree', 'c')\nimport('python').find_installation('python3', modules: ['elftools'])\n" >"$tree/meson.build"
+  printf 'release=25.11.0\nkind=directory\nid=sha256:python%s\ntree=%s\n' $$ "$tree" >"$BATS_TEST_TMPDIR/id"
+  printf '#!/bin/sh\ncase "$*" in *elftools*) exit 1 ;; esac\nexec meson runpython "$@"\n' >"$fake/python3"
+  chmod +x "$fake/python3"
+  run env XDG_CACHE_HOME="$BATS_TEST_TMPDIR/cache" PATH="$fake:$PATH" "$KIT/reproducers/build" --identity "$BATS_TEST_TMPDIR/id"
+  # It gets past python, and ends where this tree is found to have no drivers.
+  [ "$status" -eq 1 ]
+  grep -qF 'python3 (elftools) found: YES' "$BATS_TEST_TMPDIR"/cache/mppsdiff/build/*/build.log
+}

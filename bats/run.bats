@@ -302,3 +302,19 @@ pages() {
   [[ "$output" == *"the driver chose the rx burst function "*"Vector_of_nobody"* ]]
   [ -z "$(results_seen)" ]
 }
+
+@test "where namespaces are refused, ring ports take the software NIC's place, and the report says so" {
+  local fake=$BATS_TEST_TMPDIR/fake
+  require_root
+  mkdir "$fake"
+  printf '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n' >"$fake/unshare"
+  chmod +x "$fake/unshare"
+  run env PATH="$fake:$PATH" "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(jq -r .device.kind "$(results_seen)/meta.json")" = ring ]
+  grep -q 'software ConnectX cannot run here' "$(results_seen)/report.txt"
+  # Asked for by name it is an error.
+  run env PATH="$fake:$PATH" "$KIT/scenarios/software/run" "${short[@]}" --device software
+  [ "$status" -eq 2 ]
+  one_line_error "needs namespaces, tmpfs and veth"
+}

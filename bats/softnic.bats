@@ -23,6 +23,8 @@ need_namespaces() {
 }
 
 setup() {
+  . "$KIT/reproducers/lib/common.bash"
+  . "$KIT/reproducers/lib/testpmd.bash"
   require_root
   require_cmd ip unshare
   [ -e "$LIBRARY" ] || skip_or_fail "needs the software NIC: libibverbs-dev, then ninja -C build"
@@ -39,12 +41,14 @@ need_forwarder() { # sets FORWARDER, a forwarder with the mlx5 driver
   has_hugepages 300 || skip_or_fail "needs 150 free hugepages of 2 MB: sysctl vm.nr_hugepages"
 }
 
-need_testpmd() { # sets TESTPMD and DEVICE_FLAG
+need_testpmd() { # sets TESTPMD, its release and DEVICE_FLAG
   need_namespaces
   TESTPMD=${MPPSDIFF_TESTPMD:-$(command -v dpdk-testpmd || true)}
-  [ -n "$TESTPMD" ] || skip_or_fail "needs dpdk-testpmd: install the package dpdk, or set MPPSDIFF_TESTPMD"
+  [ -n "$TESTPMD" ] || skip_or_fail "needs dpdk-testpmd: install the package dpdk-dev, or set MPPSDIFF_TESTPMD"
   has_hugepages 300 || skip_or_fail "needs 150 free hugepages of 2 MB: sysctl vm.nr_hugepages"
-  DEVICE_FLAG=${MPPSDIFF_DEVICE_FLAG:--a}
+  TESTPMD_RELEASE=$("$TESTPMD" -v -h 2>&1 | sed -n "s/.*RTE Version: 'DPDK \([0-9.]*\).*/\1/p")
+  DEVICE_FLAG=-a
+  release_at_least "$TESTPMD_RELEASE" 20.11 || DEVICE_FLAG=-w
 }
 
 # forward DEVICE PCI DEVARGS COMMANDS OPTION... [-- APP OPTION...]: one run of the forwarder in
@@ -104,7 +108,7 @@ path() {
 @test "--help names every option and exits 0" {
   run softnic --help
   [ "$status" -eq 0 ]
-  for option in batch check cpu cqe-comp debug device evict flows help library mode pci seed verify; do
+  for option in batch check cpu cqe-comp debug device evict flows help library mode pci seed time verify; do
     [[ $output == *"--$option"* ]] || { echo "no --$option" >&2; return 1; }
   done
 }
@@ -260,6 +264,111 @@ abi() { # LAUNCHER OPTION...: softnic-check passes
   [ "$first" = "$(grep -E 'verify|destroy_qp|destroy_wq|opcode' "$BATS_TEST_TMPDIR/err")" ]
 }
 
+# traced NAME: instructions of one timed part, by function, in NAME.tsv, and the sums in NAME.
+traced() {
+  softnic --mode inline --device connectx5 --pci d8:00.0,d8:00.1 --seed 7 -- \
+    "$TOOLS/trace" --apart "${LIBRARY##*/}" --send 'run 4 100' --out "$BATS_TEST_TMPDIR/$1.tsv" -- \
+    "$FORWARDER" -l 0 --in-memory -m 256 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.0 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.1 -- \
+    --slices --rxq=2 --txq=2 --burst=64 >"$BATS_TEST_TMPDIR/$1" 2>"$BATS_TEST_TMPDIR/err" || {
+    tail -3 "$BATS_TEST_TMPDIR/err" >&2
+    return 1
+  }
+}
+
+@test "the same binary, seed and packets: the same instructions, none of them the device's" {
+  need_forwarder
+  traced first
+  traced second
+  diff "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/second"
+  diff "$BATS_TEST_TMPDIR/first.tsv" "$BATS_TEST_TMPDIR/second.tsv"
+  grep -qx packets=1024 "$BATS_TEST_TMPDIR/first"
+  grep -qx instructions_apart=0 "$BATS_TEST_TMPDIR/first"
+  grep -q mlx5_rx_burst_vec "$BATS_TEST_TMPDIR/first.tsv"
+}
+
+@test "the driver's switches reach its queues: compression off, inlining, older names" {
+  need_forwarder
+  brief connectx5 ,rxq_cqe_comp_en=0 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_Fast_Free' --cqe-comp --debug
+  [ "$(created_cqs 1)" -eq 0 ]
+  brief connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_Fast_Free' --cqe-comp --debug
+  [ "$(created_cqs 1)" -eq 4 ]
+  brief connectx5 ,mprq_en=1,rxqs_min_mprq=3 'Vector_[A-Za-z]+' '.*'
+  brief connectx5 ,txq_inline_min=18 '.*' 'No_MPW_\+_INLINE.*'
+  brief connectx5 ,txq_inline=256,txqs_min_inline=0,txq_mpw_en=0 '.*' 'No_MPW_\+_INLINE.*'
+  brief connectx5 ,txq_max_inline_len=128,txqs_min_inline=0,txq_mpw_hdr_dseg_en=1,txqs_max_vec=8,tx_vec_en=1,rx_vec_en=1 'Vector_[A-Za-z]+' 'Enhanced_MPW_\+_INLINE.*'
+}
+
+# brief DEVICE DEVARGS RX TX LAUNCHER-OPTION...: a few packets, the burst functions as named.
+brief() {
+  local ready
+  forward "$1" d8:00.0,d8:00.1 "$2" 'run 40 0\nquit\n' "${@:5}" -- --rxq=2 --txq=2
+  read -r ready <"$BATS_TEST_TMPDIR/out"
+  [[ $ready =~ rx_burst=$3\ tx_burst=$4\  ]] || { echo "$2: expected $3 and $4: $ready" >&2; return 1; }
+  [ "$forwarded" -eq "$made" ] && [ "$made" -gt 0 ]
+}
+
+created_cqs() { # FORMAT: completion queues for which the driver asked that format of compression
+  grep -c "create_cq .* compression $1 " "$BATS_TEST_TMPDIR/err" || true
+}
+
+@test "a second start finds nothing of the first one, which was killed" {
+  need_forwarder
+  local before pid
+  state() { cat /proc/self/mounts; ip -o link | awk '{ print $2 }'; ls /sys/bus/pci/devices /dev/shm; }
+  before=$(state)
+  softnic --mode inline --device connectx5 --pci d8:00.0,d8:00.1 -- "$FORWARDER" -l 0 --in-memory -m 256 \
+    "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.0 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.1 -- --slices --rxq=2 --txq=2 \
+    < <(printf 'run 100 0\n'; exec sleep 30) >"$BATS_TEST_TMPDIR/killed" 2>/dev/null 3>&- &
+  pid=$!
+  for ((i = 0; i < 300; i++)); do
+    if grep -q '^packets=' "$BATS_TEST_TMPDIR/killed"; then break; fi
+    sleep 0.1
+  done
+  kill -KILL "$pid"
+  wait "$pid" || true
+  forward connectx5 d8:00.0,d8:00.1 "" 'run 100 0\nquit\n' -- --rxq=2 --txq=2
+  [ "$forwarded" -eq "$made" ]
+  [ "$before" = "$(state)" ]
+}
+
+# refused_by_driver OPTION...: the forwarder ends with status 1, the driver or ethdev says why, nothing hangs.
+refused_by_driver() {
+  local rc=0
+  forward connectx5 d8:00.0 "" 'quit\n' -- "$@" 2>/dev/null || rc=$?
+  [ "$rc" -eq 1 ] || { echo "$*: status $rc" >&2; return 1; }
+  grep -qE '^mppsdiff: ' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "more queues than the driver or the device has are refused with an errno" {
+  need_forwarder
+  refused_by_driver --rxq=1024 --txq=1024
+  refused_by_driver --rxq=300 --txq=300 --rxd=64 --txd=64
+}
+
+@test "a PCI function the library does not play is no device, and that is said" {
+  need_forwarder
+  local rc=0
+  # shellcheck disable=SC2016 # for the inner shell
+  softnic --mode inline --device connectx5 --pci d8:00.0 -- bash -c '
+    echo 0x1019 >/sys/bus/pci/devices/0000:d8:00.0/device
+    exec "$@"' _ "$FORWARDER" -l 0 --in-memory -m 256 "${MPPSDIFF_DEVICE_FLAG:--a}" d8:00.0 -- --slices \
+    </dev/null >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || rc=$?
+  [ "$rc" -ne 0 ]
+  grep -q '^softnic: .*1019' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "no veth, no namespaces: one line that says what is refused and what to do" {
+  local tool
+  for tool in ip unshare; do
+    mkdir -p "$BATS_TEST_TMPDIR/$tool"
+    printf '#!/bin/sh\necho "%s: Operation not permitted" >&2\nexit 1\n' "$tool" >"$BATS_TEST_TMPDIR/$tool/$tool"
+    chmod +x "$BATS_TEST_TMPDIR/$tool/$tool"
+    PATH=$BATS_TEST_TMPDIR/$tool:$PATH run softnic --device connectx5 --pci d8:00.0 -- true
+    [ "$status" -eq 2 ]
+    one_line_error "needs namespaces, tmpfs and veth, which are refused here ($tool: Operation not permitted); use --device ring"
+  done
+}
+
 # --- damage on purpose ----------------------------------------------------------------
 
 damage() { # FAULT TEXT: the run ends by SIGABRT (134) and the library's last line has TEXT
@@ -302,11 +411,68 @@ testpmd() { # LAUNCHER-OPTIONS DEVARGS APP-OPTIONS COMMANDS [WAIT...]: a session
   # shellcheck disable=SC2086 # the first and third argument are lists of options
   say "${@:4}" |
     softnic --verify --device connectx5 --pci d8:00.0,d8:00.1 $1 -- \
-      "$TESTPMD" -l 0,1 --in-memory -m 256 "$DEVICE_FLAG" "d8:00.0$2" "$DEVICE_FLAG" "d8:00.1$2" -- \
+      stdbuf -oL "$TESTPMD" -l 0,1 --in-memory -m 256 "$DEVICE_FLAG" "d8:00.0$2" "$DEVICE_FLAG" "d8:00.1$2" -- \
       -i --nb-cores=1 --no-flush-rx --no-lsc-interrupt $3 \
       >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || rc=$?
   [ "$rc" -eq 0 ] || { tail -5 "$BATS_TEST_TMPDIR/err" >&2; return "$rc"; }
 }
+
+# as_reported SCENARIO: unmodified testpmd with the scenario's own command line, in the words of its
+# release and scaled to this machine. Both counters run on every port, every queue forwards, and the
+# device got exactly what testpmd says it sent.
+as_reported() {
+  local conf=$KIT/scenarios/$1/scenario.conf out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err burst port queues sent rc=0
+  local -a eal app
+  need_testpmd
+  has_hugepages 1000 || skip_or_fail "needs 500 free hugepages of 2 MB: sysctl vm.nr_hugepages"
+  testpmd_parse "$(sed -n 's/^command = //p' "$conf")"
+  testpmd_scale
+  [ "${scaled_cpus[0]}" != "$scaled_control" ] || skip_or_fail "needs two CPUs: testpmd's prompt and its forwarding take one each"
+  mapfile -t eal < <(testpmd_eal_arguments "$TESTPMD_RELEASE" software yes 64)
+  mapfile -t app < <(testpmd_app_arguments | grep -vx -e --slices)
+  queues=$((${#tp_devices[@]} * tp_app[rxq]))
+  # The device shares the CPU of the prompt, which sleeps.
+  say 'show rxq info 0 0\n' all_forward "$queues" |
+    softnic --verify --cpu "$scaled_control" --device "$(sed -n 's/^nic = //p' "$conf")" --pci "$(IFS=,; printf '%s' "${tp_devices[*]%%,*}")" -- \
+      stdbuf -oL "$TESTPMD" "${eal[@]}" -- "${app[@]}" -i -a >"$out" 2>"$err" || rc=$?
+  [ "$rc" -eq 0 ] || { tail -5 "$err" >&2; return "$rc"; }
+  burst=$(sed -n 's/^Burst mode: //p' "$out" | tr ' ' _)
+  [[ " $(sed -n 's/^rx_burst = //p' "$conf") " == *" $burst "* ]] || { echo "unexpected rx burst function: $burst" >&2; return 1; }
+  [ "$(streams)" -eq "$queues" ]
+  for ((port = 0; port < ${#tp_devices[@]}; port++)); do
+    [ "$(counter "for port $port" RX-packets)" -gt 0 ]
+    [ "$(counter "for port $port" TX-packets)" -gt 0 ]
+  done
+  read_report
+  sent=$(counter 'for all ports' TX-packets)
+  echo "received $(counter 'for all ports' RX-packets) sent $sent; made $made forwarded $forwarded foreign $foreign" >&2
+  [ "$sent" -eq "$forwarded" ]
+  [ "$foreign" -eq 0 ]
+}
+
+streams() { # how many queues testpmd has shown to have forwarded
+  grep -o 'Forward Stats for RX Port= *[0-9]*/Queue= *[0-9]*' "$BATS_TEST_TMPDIR/out" | sort -u | wc -l
+}
+
+all_forward() { # COUNT: waits until that many queues have forwarded, half a minute at most
+  local i
+  for ((i = 0; i < 60; i++)); do
+    printf 'show fwd stats all\n'
+    sleep 0.5
+    [ "$(streams)" -lt "$1" ] || return 0
+  done
+}
+
+counter() { # WHICH NAME: a number of testpmd's last forward statistics
+  awk -v which="$1" -v name="$2:" '
+    /[Ff]orward statistics/ { on = index($0, which) > 0 }
+    on { for (i = 1; i < NF; i++) if ($i == name) last = $(i + 1) }
+    END { print last + 0 }' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "the first testbed's command line in unmodified testpmd" { as_reported connectx4lx-baremetal; }
+@test "the second testbed's command line in unmodified testpmd" { as_reported connectx5-vm; }
+@test "the third testbed's command line in unmodified testpmd" { as_reported connectx5-e5-2697a; }
 
 @test "testpmd forwards, stops, starts, reconfigures, detaches and attaches" {
   need_testpmd
@@ -320,8 +486,15 @@ testpmd() { # LAUNCHER-OPTIONS DEVARGS APP-OPTIONS COMMANDS [WAIT...]: a session
   awk '/Accumulated forward statistics/ { getline; received = $2 } END { exit !(received > 0) }' "$BATS_TEST_TMPDIR/out"
 }
 
-printed_hashes() { # the RSS hashes of port 0 in testpmd's output, each once
-  grep -o 'dst=02:00:00:00:01:00.*RSS hash=0x[0-9a-f]*' "$BATS_TEST_TMPDIR/out" | grep -o '0x[0-9a-f]*$' | sort -u
+printed_hashes() { # RSS hash and queue of port 0's packets in testpmd's output, each once
+  # Only the beginning: testpmd prints faster than sed reads. No hash: a packet that came between the
+  # driver's rule for all packets and its rule for IPv4.
+  head -c 2000000 "$BATS_TEST_TMPDIR/out" |
+    sed -n 's/.*dst=02:00:00:00:01:00.*RSS hash=\(0x[0-9a-f]*\) - RSS queue=0x\([0-9a-f]*\).*/\1 \2/p' | sed '/^0x0 /d' | sort -u
+}
+
+made_hashes() { # the same as the library steered the flows last; softnic-check has its own Toeplitz to prove it
+  sed -n 's/^softnic: port 0 flow [0-9]*: hash \(0x[0-9a-f]*\) queue \([0-9]*\)$/\1 \2/p' "$BATS_TEST_TMPDIR/err" | tail -n 24 | sort -u
 }
 
 seen() { # COUNT: waits until testpmd has printed that many, half a minute at most
@@ -332,28 +505,34 @@ seen() { # COUNT: waits until testpmd has printed that many, half a minute at mo
   done
 }
 
-# hashes DEVARGS OPTIONS: the RSS hashes of port 0 that testpmd prints, sorted, each once
+KEY=6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa
+
+# hashes DEVARGS [KEY]: hashes and queues of port 0 that testpmd prints, with that key, which mlx5
+# programs when the port starts; they are the library's.
 hashes() {
-  testpmd "--batch 2 --flows 24 $2" "$1" "--rxq=2 --txq=2 --forward-mode=rxonly --enable-rx-cksum" \
-    'set verbose 1\nport config 0 rss-hash-key ipv4 6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa\nstart\n' seen 24
+  testpmd "--batch 2 --flows 24 --debug" "$1" "--rxq=2 --txq=2 --forward-mode=rxonly --enable-rx-cksum" \
+    "set verbose 1\\nport stop 0\\nport config 0 rss-hash-key ipv4 ${2:-$KEY}\\nport start 0\\nstart\\n" seen 24
+  diff <(printed_hashes) <(made_hashes) >&2 || return 1
   printed_hashes
 }
 
 @test "packet type, checksum flags, length and hash of the mbufs are those of the packets" {
   need_testpmd
-  local vector scalar striding
-  vector=$(hashes "" "")
+  local vector scalar striding other
+  vector=$(hashes "")
   [ "$(wc -l <<<"$vector")" -eq 24 ]
   grep -q 'length=60 .*hw ptype: L2_ETHER L3_IPV4_EXT_UNKNOWN L4_UDP *- sw ptype: L2_ETHER L3_IPV4 L4_UDP' "$BATS_TEST_TMPDIR/out"
   # The CRC and the checksums are right, so no packet may lack one of the flags.
-  # The prompt may cut the last line.
-  grep -o 'ol_flags: .*RX.*' "$BATS_TEST_TMPDIR/out" | grep -v 'testpmd>' >"$BATS_TEST_TMPDIR/flags"
+  grep -o 'ol_flags: .*RX.*' "$BATS_TEST_TMPDIR/out" >"$BATS_TEST_TMPDIR/flags"
   [ "$(wc -l <"$BATS_TEST_TMPDIR/flags")" -ge 24 ]
   if grep -vE 'RSS_HASH.*L4_CKSUM_GOOD.*IP_CKSUM_GOOD' "$BATS_TEST_TMPDIR/flags"; then return 1; fi
-  scalar=$(hashes ,rx_vec_en=0 "")
-  striding=$(hashes ,mprq_en=1,rxqs_min_mprq=1 "")
+  scalar=$(hashes ,rx_vec_en=0)
+  striding=$(hashes ,mprq_en=1,rxqs_min_mprq=1)
+  other=$(hashes "" "${KEY//6/7}")
   [ "$vector" = "$scalar" ]
   [ "$vector" = "$striding" ]
+  [ "$(wc -l <<<"$other")" -eq 24 ]
+  [ "$vector" != "$other" ]
 }
 
 @test "an indirection table written anew takes effect" {

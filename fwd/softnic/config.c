@@ -105,6 +105,7 @@ read_config(void)
 {
 	config.debug = number_switch("DEBUG", 0, 1, 0);
 	config.verify = number_switch("VERIFY", 0, 1, 0);
+	config.time = number_switch("TIME", 0, 1, 0);
 	config.compress = number_switch("CQE_COMP", 0, 1, 0);
 	config.inline_mode = plain_word("MODE", modes, 0);
 	config.evict = plain_word("EVICT", evict_modes, EVICT_NONE);

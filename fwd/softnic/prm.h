@@ -13,8 +13,13 @@
 
 #include <stdint.h>
 
-/* One quarter of a completion entry: what the device stores in a single bus write. */
-typedef uint32_t prm_quarter __attribute__((vector_size(16)));
+/*
+ * One quarter of a completion entry: what the device stores in a single bus write. Its halves,
+ * alone and as a pair; little endian, as the CPUs that the driver has vector code for.
+ */
+typedef uint32_t prm_quarter __attribute__((vector_size(16), may_alias));
+typedef uint64_t prm_halves __attribute__((vector_size(16)));
+typedef uint64_t prm_half __attribute__((may_alias));
 
 /* 64-byte completion queue entry. Multi-byte fields are big endian. */
 struct prm_cqe {
@@ -41,15 +46,6 @@ struct prm_cqe {
 	uint8_t op_own; /* bits 7:4 opcode, 3:2 format, 1 solicited, 0 owner */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct prm_cqe) == 64, "a completion entry is one cache line");
-
-/* Positions of 32-bit words inside the quarters of struct prm_cqe. */
-enum {
-	PRM_WORD_WQE_ID = 0,	  /* quarter 0 */
-	PRM_WORD_HASH = 3,	  /* quarter 0 */
-	PRM_WORD_BYTE_COUNT = 3,  /* quarter 2 */
-	PRM_WORD_SOP_QPN = 2,	  /* quarter 3 */
-	PRM_WORD_COUNTER_OWN = 3, /* quarter 3 */
-};
 
 enum {
 	PRM_CQE_L2_OK = 1 << 0,

@@ -60,6 +60,7 @@ struct config {
 	bool verify;
 	bool compress; /* CQE compression where the driver asked for it */
 	bool debug;
+	bool time; /* count the cycles of softnic_step() */
 	int cpu;	/* of the device thread; -1: last allowed one */
 	unsigned batch; /* packets a queue and round, thread mode */
 	unsigned flows; /* distinct flows a port */
@@ -209,27 +210,31 @@ cq_room(const struct cq *cq)
 }
 
 static ALWAYS_INLINE uint32_t
-cq_own(const struct cq *cq, unsigned opcode, unsigned format)
+cq_own(uint32_t log_count, uint32_t producer, unsigned opcode, unsigned format)
 {
-	return opcode << 4 | format << 2 | ((cq->producer >> cq->log_count) & 1);
+	return opcode << 4 | format << 2 | ((producer >> log_count) & 1);
 }
 
 /*
- * Store a completion whose last quarter, which carries the owner bit, is written last and in one
- * piece: the driver may read that quarter at any time.
+ * Store a completion; what is not named is zero. The last quarter, which carries the owner bit, is
+ * written last and in one piece: the driver may read that quarter at any time. HASH, BYTE_COUNT and
+ * SOP_QPN are big endian.
  */
 static ALWAYS_INLINE void
-cqe_store(struct prm_cqe *cqe, prm_quarter q0, prm_quarter q1, uint32_t byte_count,
-	uint32_t sop_qpn, uint16_t counter, uint32_t own)
+cqe_store(struct prm_cqe *cqe, uint16_t wqe_id, uint32_t hash, prm_quarter second,
+	uint32_t byte_count, uint32_t sop_qpn, uint16_t counter, uint32_t own)
 {
-	prm_quarter *slot = (prm_quarter *)(void *)cqe;
+	prm_half *half = (prm_half *)(void *)cqe;
+	prm_quarter *quarter = (prm_quarter *)(void *)cqe;
+	uint64_t last = sop_qpn | (uint64_t)(htobe16(counter) | own << 24) << 32;
 
-	slot[0] = q0;
-	slot[1] = q1;
-	slot[2] = (prm_quarter){0, 0, 0, byte_count};
+	half[0] = (uint64_t)htobe16(wqe_id) << 16;
+	half[1] = (uint64_t)hash << 32;
+	quarter[1] = second;
+	half[4] = 0;
+	half[5] = (uint64_t)byte_count << 32;
 	atomic_thread_fence(memory_order_release);
-	*(volatile prm_quarter *)&slot[3] =
-		(prm_quarter){0, 0, sop_qpn, htobe16(counter) | own << 24};
+	*(volatile prm_quarter *)&quarter[3] = (prm_quarter)(prm_halves){0, last};
 }
 
 /* ---- rss.c ---- */

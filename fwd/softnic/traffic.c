@@ -195,6 +195,7 @@ steer_flow(struct device *dev, const struct flow *flow)
 	table = rule->hash->table;
 	hash = rss_of_flow(rule->hash, flow);
 	rq = table->rq[hash & (table->size - 1)];
+	trace("port %d flow %u: hash %#x queue %u", dev->port, flow->index, hash, rq->number);
 	bucket_add(rq, flow, hash, rule->tag);
 }
 

@@ -237,9 +237,10 @@ complete(struct sq *sq, uint8_t opcode)
 
 	if (unlikely(cq_room(cq) == 0))
 		fatal("port %d tx queue %u: completion queue overrun", sq->dev->port, sq->number);
-	cqe_store(&cq->entry[cq->producer & (cq->count - 1)], zero, zero, 0,
+	cqe_store(&cq->entry[cq->producer & (cq->count - 1)], 0, 0, zero, 0,
 		htobe32((uint32_t)opcode << 24 | sq->ib.qp_num), sq->head,
-		cq_own(cq, PRM_CQE_OPCODE_REQUESTER, PRM_CQE_FORMAT_PLAIN));
+		cq_own(cq->log_count, cq->producer, PRM_CQE_OPCODE_REQUESTER,
+			PRM_CQE_FORMAT_PLAIN));
 	cq->producer++;
 	sq->completions++;
 }

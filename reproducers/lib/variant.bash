@@ -35,11 +35,12 @@ variant_text() {
   done
 }
 
-# variant_meson_arguments: meson arguments of the loaded variant, one a line.
+# variant_meson_arguments FLAGS: meson arguments of the loaded variant, one a line. FLAGS, which may be empty,
+# go to the compiler as well.
 variant_meson_arguments() {
-  local option
+  local option c_args=${variant_of[c_args]:-}${1:+ $1}
   for option in ${variant_of[meson_options]:-}; do printf '%s\n' "$option"; done
-  [ -z "${variant_of[c_args]:-}" ] || printf -- '-Dc_args=%s\n' "${variant_of[c_args]}"
+  [ -z "$c_args" ] || printf -- '-Dc_args=%s\n' "${c_args# }"
   # Without it meson's own link checks fail on -fno-pie objects and it configures another DPDK, silently.
   [ "${variant_of[link]}" != no-pie ] || printf -- '-Dc_link_args=-no-pie\n'
 }

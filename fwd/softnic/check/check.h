@@ -30,7 +30,7 @@ extern struct ibv_pd *pd;
 
 void ok(bool good, const char *what);
 void *must(void *p, const char *what);
-bool aborts(void (*function)(void));
+bool aborts(void (*function)(void), const char *text);
 
 /* ---- check_queues.c ---- */
 

@@ -39,23 +39,34 @@ must(void *p, const char *what)
 	return p;
 }
 
-/* Run FUNCTION in a child, its stderr thrown away; true when it was ended by SIGABRT. */
+/* Run FUNCTION in a child; true when it was ended by SIGABRT and its last words have TEXT in them.
+ */
 bool
-aborts(void (*function)(void))
+aborts(void (*function)(void), const char *text)
 {
-	int status;
+	char words[1024] = "";
+	int pipefd[2], status;
+	ssize_t n, have = 0;
 	pid_t pid;
 
 	fflush(stdout);
+	if (pipe(pipefd) != 0)
+		return false;
 	pid = fork();
 	if (pid == 0) {
-		if (freopen("/dev/null", "w", stderr) == NULL)
-			_exit(1);
+		dup2(pipefd[1], STDERR_FILENO);
+		close(pipefd[0]);
+		close(pipefd[1]);
 		function();
 		_exit(0);
 	}
+	close(pipefd[1]);
+	while ((n = read(pipefd[0], words + have, sizeof(words) - 1 - (size_t)have)) > 0)
+		have += n;
+	words[have] = '\0';
+	close(pipefd[0]);
 	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
-	       WTERMSIG(status) == SIGABRT;
+	       WTERMSIG(status) == SIGABRT && strstr(words, text) != NULL;
 }
 
 int

@@ -152,12 +152,25 @@ call_unknown(void)
 }
 
 static void
+call_unknown_symbol(void)
+{
+	struct txq t;
+
+	txq_open(&t);
+	ibv_resize_cq(t.cq, 100);
+}
+
+static void
 test_aborts(void)
 {
-	ok(aborts(send_unknown_opcode), "an opcode that is not played ends the process");
-	ok(aborts(overrun_completions), "an overrun completion queue ends the process");
-	ok(aborts(send_too_long_segment), "a segment beyond its WQE ends the process");
-	ok(aborts(call_unknown), "a call that is not known ends the process");
+	ok(aborts(send_unknown_opcode, "opcode 0x8 is not played"),
+		"an opcode that is not played ends the process");
+	ok(aborts(overrun_completions, "completion queue overrun"),
+		"an overrun completion queue ends the process");
+	ok(aborts(send_too_long_segment, "ends outside its WQE"),
+		"a segment beyond its WQE ends the process");
+	ok(aborts(call_unknown, "ibv_poll_cq") && aborts(call_unknown_symbol, "ibv_resize_cq"),
+		"a call that is not known ends the process by its name");
 }
 
 void
