@@ -60,7 +60,7 @@ struct config {
 	bool verify;
 	bool compress; /* CQE compression where the driver asked for it */
 	bool debug;
-	bool time; /* count the cycles of softnic_step() */
+	bool time;	/* count the cycles of softnic_step() */
 	int cpu;	/* of the device thread; -1: last allowed one */
 	unsigned batch; /* packets a queue and round, thread mode */
 	unsigned flows; /* distinct flows a port */
