@@ -189,9 +189,15 @@ path() {
 
 # --- the library, through rdma-core's ABI -----------------------------------------
 
+# A library with sanitizers (reproducers/check has one) brings their run time along; bash and env leak.
 abi() { # LAUNCHER OPTION...: softnic-check passes
   need_namespaces
-  run softnic --mode inline --pci d8:00.0 "$@" -- "$CHECK"
+  local -a before=() inside=()
+  if [[ $(ldd "$LIBRARY") =~ (/[^ ]*libasan[^ ]*) ]]; then
+    before=(env "LD_PRELOAD=${BASH_REMATCH[1]}" ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0)
+    inside=(env ASAN_OPTIONS=verify_asan_link_order=0)
+  fi
+  run "${before[@]}" "$KIT/reproducers/softnic" --library "$LIBRARY" --mode inline --pci d8:00.0 "$@" -- "${inside[@]}" "$CHECK"
   [ "$status" -eq 0 ] || { grep -v '^ok' <<<"$output" >&2; return 1; }
   [[ $output == *"1..34"* ]]
   [[ $output != *"not ok"* ]]
