@@ -246,6 +246,17 @@ abi() { # LAUNCHER OPTION...: softnic-check passes
 @test "flow rules as verbs give them" { path connectx5 ,dv_flow_en=0 'Vector_[A-Za-z]+' 'Enhanced_MPW.*' -- --rxq=2 --txq=2; }
 @test "sixteen queues" { path connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW.*' -- --rxq=16 --txq=16 --rxd=256 --txd=256; }
 
+@test "four ports" {
+  need_forwarder
+  forward connectx5 01:00.0,01:00.1,02:00.0,02:00.1 "" 'run 2000 0\nquit\n' -- --rxq=2 --txq=2
+  grep -q '^ready ports=4 queues=2 ' "$BATS_TEST_TMPDIR/out"
+  # Two bursts of 32 a port and iteration.
+  [ "$made" -ge $((2000 * 4 * 2 * 32)) ]
+  [ "$foreign" -eq 0 ]
+  [ $((forwarded + gaps + pending)) -eq "$made" ]
+  [ $((gaps + pending)) -eq "$dropped" ]
+}
+
 @test "drops are the gaps that verify mode sees" {
   path connectx5 "" 'Vector_[A-Za-z]+' 'Enhanced_MPW.*' -- --rxq=2 --txq=2 --rxd=1024 --txd=64 --burst=128
   [ "$dropped" -gt 1000000 ]
@@ -349,6 +360,19 @@ refused_by_driver() {
   need_forwarder
   refused_by_driver --rxq=1024 --txq=1024
   refused_by_driver --rxq=300 --txq=300 --rxd=64 --txd=64
+}
+
+@test "without libibverbs the loader says which library is missing" {
+  local library rc=0
+  need_forwarder
+  library=$(ldd "$FORWARDER" | awk '$1 ~ /^libibverbs/ { print $3 }')
+  # shellcheck disable=SC2016 # for the inner shell
+  unshare --mount --propagation private -- bash -c 'mount --bind /dev/null "$1" && shift && exec "$@"' _ "$(realpath "$library")" \
+    "$KIT/reproducers/softnic" --library "$LIBRARY" --device connectx5 --pci d8:00.0 -- "$FORWARDER" -l 0 --in-memory \
+    >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- </dev/null || rc=$?
+  [ "$rc" -eq 127 ]
+  grep -q 'libibverbs' "$BATS_TEST_TMPDIR/out"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/out")" -eq 1 ]
 }
 
 @test "a PCI function the library does not play is no device, and that is said" {
