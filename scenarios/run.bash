@@ -57,6 +57,8 @@ Build DPDK's variants, forward packets through each, and report the difference.
                       the epochs; intervals and verdicts account for it (default: up to 4 with
                       --half-width or --until-decided, else 1)
   --margin=PERCENT    differences within it are called the same (default 1)
+  --max-wait=PERCENT  leave out slices whose forwarding thread waited for a CPU for more of its time: for
+                      machines with other work to do (default: not looked at)
   --no-huge           forward without hugepages; the report says so
   --offline           never look for DPDK's source beyond this machine
   --quick             fewer epochs, rounds and layouts: a first look in a minute
@@ -78,7 +80,7 @@ USAGE
 
 parse_options() {
   baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linker=''
-  looks='' margin=1 huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 until_decided=no variants=''
+  looks='' margin=1 max_wait='' huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 until_decided=no variants=''
   given=("$@")
   while [ $# -gt 0 ]; do
     if [[ $1 == --*=* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
@@ -96,6 +98,7 @@ parse_options() {
       --linker) need_value "$@"; linker=$2; shift 2 ;;
       --looks) need_value "$@"; looks=$2; shift 2 ;;
       --margin) need_value "$@"; margin=${2%\%}; shift 2 ;;
+      --max-wait) need_value "$@"; max_wait=${2%\%}; shift 2 ;;
       --no-huge) huge=no; shift ;;
       --offline) offline=yes; shift ;;
       --quick) quick=yes; shift ;;
@@ -154,6 +157,7 @@ check_options() {
   in_range seed "$seed" 0 999999999
   in_range slice-ms "$slice_ms" 1 1000
   percent margin "$margin"
+  [ -z "$max_wait" ] || percent max-wait "$max_wait"
   [ -z "$looks" ] || in_range looks "$looks" 1 "$PLAN_LOOKS_MOST"
   percent half-width "$half_width"
   # 0.0 is no rule either
@@ -324,7 +328,7 @@ write_plan() {
 # run_key: what makes two runs the same run: an interrupted one resumes only with the same key.
 run_key() {
   {
-    printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$looks" "$until_decided" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
+    printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$looks" "$until_decided" "$max_wait" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
     cat "$work/plan.tsv"
     cut -f5 "$work/binaries" | xargs -d '\n' sha256sum
     sha256sum "$tools/slices"
@@ -497,10 +501,11 @@ main() {
   take_hugepages
   write_plan >"$work/plan.tsv"
   open_part
-  stop_options=(--half-width "$half_width" --looks "$looks")
-  [ "$until_decided" = no ] || stop_options+=(--until-decided)
+  measure_options=(--half-width "$half_width" --looks "$looks")
+  [ "$until_decided" = no ] || measure_options+=(--until-decided)
+  [ -z "$max_wait" ] || measure_options+=(--max-wait "$max_wait")
   supervise "${launcher[@]}" "$kit/reproducers/measure" --dir "$part" --baseline "$baseline" --control-cpu "$scaled_control" \
-    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" "${stop_options[@]}" --margin "$margin" \
+    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" "${measure_options[@]}" --margin "$margin" \
     --rounds "$rounds" --seed "$seed" --slice-ms "$slice_ms"
   read_look
   "$tools/stats" --baseline "$baseline" --margin "$margin" --seed "$seed" --looks "$looks" --look "$look" --units "$part/units.tsv" --out "$part/effects.tsv" "$part/slices.tsv"

@@ -56,7 +56,7 @@ bench_measure() {
   local start
   start=$(now_ms)
   supervise "${launcher[@]}" "$here/measure" --dir "$1" --baseline "$2" --control-cpu "$scaled_control" \
-    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" --rounds "$3" --seed "$seed" --slice-ms "$4" || return
+    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" --rounds "$3" --seed "$seed" --slice-ms "$4" ${max_wait:+--max-wait "$max_wait"} || return
   printf '%d\n' $(($(now_ms) - start)) >>"$1/wall_ms"
 }
 

@@ -136,13 +136,15 @@ bench_peers() {
 
 # --- slice length ----------------------------------------------------------------------------
 
-# bench_slices: spread of A/A pairs of starts for each slice length, the same forwarding time a start. The
-# lengths take turns, so that a machine that changes does so for all of them.
+# bench_slices: spread of A/A pairs of starts for each slice length, the same forwarding time a start, of all
+# slices and of those that had their CPU to themselves. The lengths take turns, so that a machine that changes
+# does so for all of them.
 bench_slices() {
-  local binary repeat length dir
+  local binary repeat length dir which
   local -a lengths
   local -i pair
   IFS=, read -r -a lengths <<<"$slice_list"
+  : "${max_wait:=5}"
   bench_device
   binary=$("$here/link" --build "$(build_dir meson-static-nopie gcc)")
   bench_hugepages "$binary" $((2 * slice_pairs)) || return
@@ -156,15 +158,30 @@ bench_slices() {
       done | seed=$((seed + repeat)) plan_rows >"$dir/plan.tsv"
       bench_measure "$dir" p01-base $((slice_total_ms / length)) "$length" || return
       for ((pair = 1; pair <= slice_pairs; pair++)); do
-        awk -F '\t' -v p="$(printf 'p%02d-' "$pair")" 'NR == 1 || index($4, p) == 1' "$dir/slices.tsv" >"$work/pair.tsv"
-        "$tools/stats" --baseline "$(printf 'p%02d-base' "$pair")" --seed "$seed" "$work/pair.tsv" |
-          awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next } $col["verdict"] != "baseline" && $col["ratio"] != "-" { print $col["ratio"] }'
-      done >>"$work/spread.$length"
+        for which in all quiet; do slices_pair "$dir/slices.tsv" "$(printf 'p%02d-' "$pair")" "$which" >>"$work/spread.$length.$which"; done
+      done
     done
   done
   for length in "${lengths[@]}"; do
-    awk -v length_ms="$length" -v rounds="$((slice_total_ms / length))" -v wall="$(cat "$work/slices-$length"-*/wall_ms | awk '{ s += $1 } END { print s / 1000 }')" '
-      { x = log($1); q += x * x }
-      END { printf "slices: %s device, %3d ms, %3d a start: A/A pairs of starts spread by %.2f %% (%d pairs), %.0f s\n", device, length_ms, rounds, 100 * sqrt(q / NR), NR, wall }' device="$device" "$work/spread.$length"
+    for which in all quiet; do
+      awk -v device="$device" -v length_ms="$length" -v rounds="$((slice_total_ms / length))" -v which="$which" -v limit="$max_wait" \
+        -v wall="$(cat "$work/slices-$length"-*/wall_ms | awk '{ s += $1 } END { print s / 1000 }')" \
+        -v left="$(cat "$work/slices-$length"-*/slices.tsv | awk -F '\t' '$1 != "epoch" { n++; k += $13 } END { printf "%.0f\n", 100 * k / n }')" '
+        $1 != "-" { x = log($1); q += x * x; n++ }
+        END {
+          if (which == "all") printf "slices: %s device, %d ms, %d a start: A/A pairs of starts spread by %.2f %% (%d pairs, %.0f s)", device, length_ms, rounds, n ? 100 * sqrt(q / n) : 0, n, wall
+          else printf "; of the %d %% of slices that waited for a CPU for at most %s %% of their time: %.2f %% (%d pairs)\n", left, limit, n ? 100 * sqrt(q / n) : 0, n
+        }' "$work/spread.$length.$which"
+    done
   done
+}
+
+# slices_pair FILE PREFIX all|quiet: the ratio of a pair of starts, without or with the filter; - if nothing is left.
+slices_pair() {
+  awk -F '\t' -v OFS='\t' -v p="$2" -v which="$3" '
+    NR > 1 && index($4, p) != 1 { next }
+    which == "all" && $14 == "waited for a CPU" { $13 = 1; $14 = "-" }
+    { print }' "$1" >"$work/pair.tsv"
+  "$tools/stats" --baseline "$2base" --seed "$seed" "$work/pair.tsv" |
+    awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next } $col["variant"] ~ /other$/ { print $col["ratio"] }'
 }
