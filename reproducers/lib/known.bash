@@ -9,9 +9,6 @@
 # A group is a trial and an A/A pair that share a baseline: base, aa (the same work) and slow (a known bit
 # more). Groups are measured some at a time, all their processes taking turns in one run of measure.
 
-# Dependent instructions a burst of the calibration: as many as there can be, far above the noise.
-readonly KNOWN_MUCH=2000
-
 # --- the device ------------------------------------------------------------------------------
 
 # bench_device: settles device, launcher (array) and plan_arguments from the software scenario's command.
@@ -91,36 +88,45 @@ known_link() {
   local layout
   for ((layout = layouts > 0 ? 1 : 0; layout <= layouts; layout++)); do
     [ -z "${binary_of[$1/$layout]:-}" ] || continue
-    progress "known: link" "${#binary_of[@]}" $(((layouts > 0 ? layouts : 1) * (${#sizes[@]} + 2)))
+    progress "known: link" "${#binary_of[@]}" $(((layouts > 0 ? layouts : 1) * (${#sizes[@]} + 3)))
     binary_of[$1/$layout]=$("$here/link" --build "$known_build" --extra-burst "$1" --seed "$layout")
   done
 }
 
 # --- calibration -----------------------------------------------------------------------------
 
-# known_calibrate: what an instruction a burst costs, as a share: step, step_low, step_high. Both sides of a
-# pair have the same layout, byte by byte but for the work, so that luck cancels.
+# known_calibrate: what an instruction a burst costs, as a share: step, step_low, step_high. First roughly, with
+# all the work there can be; then with as much as makes a quarter: near the sizes in question, because where
+# the machine is disturbed longer slices suffer more, and still far above the noise.
 known_calibrate() {
-  local dir=$keep/calibration layout epoch
   known_link 0
-  known_link "$KNOWN_MUCH"
-  mkdir -p "$dir"
+  calibrate_with 2000 4 || return
+  calibration_work=$(awk -v step="$step" 'BEGIN { n = int(0.25 / step + 0.5); print (n < 1 ? 1 : (n > 2000 ? 2000 : n)) }')
   # Layouts replicate as starts do.
-  for ((epoch = 1; epoch <= (layouts > 0 ? (calibration_epochs + 3) / 4 : calibration_epochs); epoch++)); do
+  calibrate_with "$calibration_work" $((layouts > 0 ? (calibration_epochs + 3) / 4 : calibration_epochs))
+}
+
+# calibrate_with WORK EPOCHS: both sides of a pair have the same layout, byte by byte but for the work, so that
+# luck cancels.
+calibrate_with() {
+  local dir=$keep/calibration-$1 layout epoch
+  known_link "$1"
+  mkdir -p "$dir"
+  for ((epoch = 1; epoch <= $2; epoch++)); do
     for ((layout = layouts > 0 ? 1 : 0; layout <= layouts; layout++)); do
       printf '%d\tbase\t%d\t%s\n' "$epoch" "$layout" "${binary_of[0/$layout]}"
-      printf '%d\tmuch\t%d\t%s\n' "$epoch" "$layout" "${binary_of[$KNOWN_MUCH/$layout]}"
+      printf '%d\tmuch\t%d\t%s\n' "$epoch" "$layout" "${binary_of[$1/$layout]}"
     done
   done | plan_rows >"$dir/plan.tsv"
   bench_measure "$dir" base "$rounds" "$slice_ms" || return
   "$tools/stats" --baseline base --seed "$seed" --out "$dir/effects.tsv" "$dir/slices.tsv"
-  IFS=$'\t' read -r step step_low step_high base_cycles < <(awk -F '\t' -v much="$KNOWN_MUCH" '
+  IFS=$'\t' read -r step step_low step_high base_cycles < <(awk -F '\t' -v much="$1" '
     NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
     $col["variant"] == "base" { cycles = $col["cycles_per_packet"] }
     $col["variant"] == "much" { printf "%.9f\t%.9f\t%.9f\t%s\n", ($col["ratio"] - 1) / much, ($col["ratio_low"] - 1) / much, ($col["ratio_high"] - 1) / much, cycles }
   ' "$dir/effects.tsv")
-  awk -v step="$step" -v low="$step_low" 'BEGIN { exit !(step > 0 && low > 0) }' ||
-    { printf 'known: not measured: %d instructions a burst cost %s of the baseline; the machine is too noisy to calibrate\n' "$KNOWN_MUCH" "$step"; return 1; }
+  awk -v step="$step" 'BEGIN { exit !(step > 0.00001) }' ||
+    { printf 'known: not measured: %d instructions a burst cost %s of the baseline; the machine is too noisy to calibrate\n' "$1" "$step"; return 1; }
 }
 
 # known_works: the work of each size, whole instructions; at least one.
@@ -241,7 +247,7 @@ known_table() {
 
 # bench_known: verdicts on slowdowns that are known.
 bench_known() {
-  local first last groups
+  local first last groups calibration_work
   local -a works sizes
   local -A binary_of=()
   IFS=, read -r -a sizes <<<"$size_list"
@@ -263,7 +269,7 @@ bench_known() {
   done
   known_table
   printf '  true: instructions a burst (the number behind the interval) times the cost of one, %s %% (%s to %s), from %d of them in %s\n' \
-    "$(percent_text "$step")" "$(percent_text "$step_low")" "$(percent_text "$step_high")" "$KNOWN_MUCH" \
+    "$(percent_text "$step")" "$(percent_text "$step_low")" "$(percent_text "$step_high")" "$calibration_work" \
     "$( ((layouts > 0)) && echo "$layouts layouts" || echo "the layout as built")"
   [ "$keep_remove" = no ] || rm -rf "$keep"
 }

@@ -64,13 +64,13 @@ peers_ours() {
   mkdir -p "$dir"
   start=$(now_ms)
   peers_plan "$dir" 4 "$5"
-  bench_measure "$dir" base "$peer_rounds" "$slice_ms" || return
+  bench_measure "$dir" base "$rounds" "$slice_ms" || return
   spent=$(($(now_ms) - start))
   # Four epochs show what one takes; the plan only grows, and the epochs there are stay.
   epochs_now=$(($2 * 1000 * 4 / spent))
   if [ "$epochs_now" -gt 4 ]; then
     peers_plan "$dir" "$epochs_now" "$5"
-    bench_measure "$dir" base "$peer_rounds" "$slice_ms" || return
+    bench_measure "$dir" base "$rounds" "$slice_ms" || return
   fi
   wall=$(($(now_ms) - start))
   "$tools/stats" --baseline base --seed "$seed" --out "$dir/effects.tsv" "$dir/slices.tsv"
