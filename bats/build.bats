@@ -89,6 +89,25 @@ CASES
   [[ "${a##*/}" == 22.11*-meson-static-gcc-* ]]
 }
 
+@test "--function-sections is another build: every object has it, and the forwarder is linked with it" {
+  local plain dir
+  # few drivers: this is built on first use
+  local -a small=(--variant meson-static-nopie --drivers bus/pci,bus/vdev,mempool/ring,net/ring)
+  plain=$(forwarder_build meson-static-nopie gcc)
+  dir=$("$KIT/reproducers/build" "${small[@]}" --function-sections 3>&-)
+  [ "$dir" != "$("$KIT/reproducers/build" "${small[@]}" --path-only)" ]
+  awk -F '\t' '$3 !~ / -ffunction-sections / { exit 1 }' "$dir/commands.tsv"
+  # the variant's own flags stay
+  awk -F '\t' '$3 !~ / -fno-pie / { exit 1 }' "$dir/commands.tsv"
+  if grep -q -e -ffunction-sections "$plain/commands.tsv"; then return 1; fi
+  grep -qx -e -ffunction-sections "$dir/cflags"
+  grep -qx function_sections=yes "$dir/identity"
+  order() { nm -n "$1" | awk '$2 ~ /[tT]/ && $3 ~ /^rte_kvargs_/ { print $3 }'; }
+  # functions of one file change places
+  [ "$(order "$("$KIT/reproducers/link" --build "$dir" --seed 1)")" != "$(order "$("$KIT/reproducers/link" --build "$dir" --seed 2)")" ]
+  [ "$(order "$("$KIT/reproducers/link" --build "$plain" --seed 1)")" = "$(order "$("$KIT/reproducers/link" --build "$plain" --seed 2)")" ]
+}
+
 @test "an interrupted configuration is made again, an interrupted compile goes on" {
   local dir tree
   dir=$(forwarder_build meson-static gcc)

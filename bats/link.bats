@@ -30,6 +30,7 @@ unknown argument|--nonsense
 --seed takes|--build $dir --seed -1
 unknown linker|--build $dir --linker link.exe
 --take takes|--build $dir --take rte_net_ring
+--extra-burst takes|--build $dir --extra-burst 2001
 no library 'rte_nosuch'|--build $dir --take rte_nosuch=$dir
 no finished build there|--build $dir --take rte_net_ring=/nonexistent
 no object 'rte_net_ring/nosuch.o'|--build $dir --take rte_net_ring/nosuch.o=$dir
@@ -113,6 +114,21 @@ CASES
   work=$("$KIT/reproducers/link" --build "$dir" --extra-work 8)
   [ "$plain" != "$work" ]
   [ "$(size -A "$work" | awk '$1 == ".text" { print $2 }')" -gt "$(size -A "$plain" | awk '$1 == ".text" { print $2 }')" ]
+}
+
+@test "the knob of a burst changes nothing but the work: every function lies where it lay" {
+  local dir none some much
+  dir=$(forwarder_build meson-static-nopie gcc)
+  none=$("$KIT/reproducers/link" --build "$dir" --extra-burst 0 --seed 1)
+  some=$("$KIT/reproducers/link" --build "$dir" --extra-burst 1 --seed 1)
+  much=$("$KIT/reproducers/link" --build "$dir" --extra-burst 2000 --seed 1)
+  nm -n "$none" | cmp - <(nm -n "$some")
+  nm -n "$none" | cmp - <(nm -n "$much")
+  if cmp -s "$none" "$some"; then return 1; fi
+  # in each engine the jump moves on by one rotation of four bytes: 4 * 2048 bytes less 4 * N
+  jump() { objdump -d "$1" --disassemble=io_forward --no-show-raw-insn | awk '/lfence/ { n++ } n == 1 && /\tjmp / { sub(/:/, "", $1); print $1, $3; exit }'; }
+  [ "$(jump "$none")" != "$(jump "$some")" ]
+  [ "$(jump "$none" | cut -d' ' -f2)" = "$(jump "$much" | cut -d' ' -f2)" ]
 }
 
 @test "a link that fails: exit 1, the first error line and the log" {

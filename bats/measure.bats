@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# reproducers/measure: plan.tsv to slices.tsv, here with forwarders whose cycles and page faults are known.
+# reproducers/measure: epochs, looks fixed beforehand, early stops, resuming. Nothing is forwarded: fakefwd
+# answers with known cycles.
+# shellcheck disable=SC2154 # bats sets status, output, lines
 
 setup() {
   load helpers
-  dir=$BATS_TEST_TMPDIR/result
+  dir=$BATS_TEST_TMPDIR/dir
   mkdir "$dir"
-  printf 'epoch\tprocess\tvariant\tcc\tdpdk\tlayout\tbinary\tenv_bytes\targs\n' >"$dir/plan.tsv"
-  local epoch
-  for epoch in 1 2 3; do
-    printf '%d\t1\tbase\tgcc\t22.11\t0\t%s\t0\t--touch 100 --iteration-ns 100000\n' "$epoch" "$TOOLS/fakefwd" >>"$dir/plan.tsv"
-    printf '%d\t2\tother\tgcc\t22.11\t0\t%s\t0\t--touch 300 --iteration-ns 100000\n' "$epoch" "$TOOLS/fakefwd" >>"$dir/plan.tsv"
-  done
+  measure=(env "MPPSDIFF_TOOLS=$TOOLS" "$KIT/reproducers/measure" --dir "$dir" --baseline base --rounds 4 --slice-ms 1)
 }
 
-measure() { # [OPTION...]
-  "$KIT/reproducers/measure" --dir "$dir" --baseline base --rounds 4 --slice-ms 5 "$@"
+# plan EPOCHS EFFECT NOISE: the baseline twice and a variant that costs EFFECT more, as built.
+plan() {
+  local epoch process
+  {
+    printf 'epoch\tprocess\tvariant\tcc\tdpdk\tlayout\tbinary\tenv_bytes\targs\n'
+    for ((epoch = 1; epoch <= $1; epoch++)); do
+      for process in 1 2 3; do
+        printf '%d\t%d\t%s\tgcc\t22.11\t0\t%s\t0\t--slices --iteration-ns 20000 --noise %s --base %s --seed %d\n' "$epoch" "$process" \
+          "$([ "$process" -eq 3 ] && echo other || echo base)" "$TOOLS/fakefwd" "$3" \
+          "$(awk -v e="$2" -v third="$process" 'BEGIN { print third == 3 ? 100 * (1 + e) : 100 }')" "$((epoch * 10 + process))"
+      done
+    done
+  } >"$dir/plan.tsv"
+}
+
+looks() { # COLUMN...: looks.tsv without its header
+  tail -n +2 "$dir/looks.tsv" | cut -f"$1"
 }
 
 @test "--help names every option that the script takes" {
@@ -26,45 +38,76 @@ measure() { # [OPTION...]
   done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$KIT/reproducers/measure")
 }
 
-@test "the epochs are joined in their order under one header, the counters like the slices" {
-  measure --perf-events page-faults,task-clock
-  [ "$(cut -f 1 "$dir/slices.tsv" | uniq | paste -sd ' ')" = "epoch 1 2 3" ]
-  [ "$(wc -l <"$dir/slices.tsv")" -eq 25 ]
-  [ "$(cut -f 1 "$dir/perf.tsv" | uniq | paste -sd ' ')" = "epoch 1 2 3" ]
-  [ "$(cut -f 1,2 "$dir/perf-events.tsv" | tr '\t\n' ' ,')" = "epoch event,1 page-faults,1 task-clock,2 page-faults,2 task-clock,3 page-faults,3 task-clock," ]
-  # a row for every valid slice, of the same process in the same round
-  if cut -f 3 "$dir/perf-events.tsv" | grep -c counted; then
-    diff <(awk -F '\t' -v OFS='\t' 'NR > 1 { print $1, $2, $4, $5, $6, $7, $8 }' "$dir/slices.tsv") <(sed 1d "$dir/perf.tsv" | cut -f 1-7)
-  fi
-}
-
-@test "an epoch that is there is kept with its counters, one that was interrupted is measured again" {
-  measure --perf-events page-faults
-  local before
-  before=$(sha256sum "$dir"/slices/epoch-00[13].*)
-  rm "$dir/slices/epoch-002.tsv"
-  echo rubbish >"$dir/slices/epoch-002.perf"
-  measure --perf-events page-faults
-  [ "$(sha256sum "$dir"/slices/epoch-00[13].*)" = "$before" ]
-  [ "$(cut -f 1 "$dir/perf.tsv" | uniq | paste -sd ' ')" = "epoch 1 2 3" ] || [ "$(wc -l <"$dir/perf.tsv")" -eq 1 ]
-  if grep -c rubbish "$dir/perf.tsv"; then return 1; fi
-  # other columns cannot be joined
-  rm "$dir/slices/epoch-002.tsv"
-  run measure --perf-events task-clock
+@test "bad usage is one line and exit 2, before anything runs" {
+  plan 8 0 0.01
+  local -a bad
+  while IFS='|' read -r text arguments; do
+    IFS=' ' read -r -a bad <<<"$arguments"
+    run "${measure[@]}" "${bad[@]}"
+    [ "$status" -eq 2 ] || { echo "$arguments: status $status: $output"; return 1; }
+    one_line_error "$text"
+    [ -z "$(find "$dir" -name '*.tsv' -path '*slices*')" ]
+  done <<'CASES'
+unknown argument|--nonsense
+8 epochs have no so many equal parts of two or more; possible: 1 2 4|--until-decided --looks 3
+8 epochs have no so many equal parts of two or more; possible: 1 2 4|--until-decided --looks 8
+without a rule for when to stop|--looks 2
+no so many equal parts|--half-width 1 --looks 0
+CASES
+  plan 7 0 0.01
+  run "${measure[@]}" --until-decided
   [ "$status" -eq 2 ]
-  one_line_error "epoch-002.perf counts other events than"
+  one_line_error 'a run of 7 epochs cannot end early'
 }
 
-@test "--perf-events none leaves no file behind" {
-  measure --perf-events none
-  [ -s "$dir/slices.tsv" ]
-  [ ! -e "$dir/perf.tsv" ]
-  [ ! -e "$dir/perf-events.tsv" ]
-  [ -z "$(find "$dir/slices" -name '*.perf' -o -name '*.events' -o -name '*.part*')" ]
+@test "without a rule every epoch runs and nothing is looked at" {
+  plan 3 0.5 0.001
+  run "${measure[@]}"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(find "$dir/slices" -name 'epoch-*.tsv' | wc -l)" -eq 3 ]
+  [ ! -e "$dir/looks.tsv" ]
 }
 
-@test "an unknown event is one line and exit 2" {
-  run measure --perf-events cycle
-  [ "$status" -eq 2 ]
-  one_line_error "--perf-events: unknown event 'cycle'"
+@test "--until-decided ends at a look, never between two, and says where and why" {
+  plan 8 0.5 0.001
+  run "${measure[@]}" --until-decided
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  # 50 percent against a thousandth of noise: two epochs leave one degree of freedom, four are enough
+  [ "$(looks 6 | tail -n 1)" = decided ]
+  local epoch
+  epoch=$(looks 3 | tail -n 1)
+  [ $((epoch % 2)) -eq 0 ] && [ "$epoch" -lt 8 ]
+  [ "$(find "$dir/slices" -name 'epoch-*.tsv' | wc -l)" -eq "$epoch" ]
+  [ "$(looks 2 | sort -u)" = 4 ]
+  [ "$(looks 1)" = "$(seq $((epoch / 2)))" ]
+  # the verdict of the report, at the level of that look
+  "$TOOLS/stats" --baseline base --looks 4 --look "$(looks 1 | tail -n 1)" "$dir/slices.tsv" | grep -q '^other	.*	slower	'
+}
+
+@test "--half-width ends at the first look that is precise enough, whatever the verdict" {
+  plan 8 0 0.001
+  run "${measure[@]}" --half-width 0.5 --looks 2
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(looks 1,2,3,6)" = $'1\t2\t4\tnarrow' ]
+  [ "$(find "$dir/slices" -name 'epoch-*.tsv' | wc -l)" -eq 4 ]
+  awk -v widest="$(looks 4)" 'BEGIN { exit !(widest > 0 && widest <= 0.5) }'
+}
+
+@test "nothing decided and nothing precise: it goes to the end, which is a look as well" {
+  plan 4 0 0.4
+  run "${measure[@]}" --half-width 0.0001 --until-decided
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(looks 1,3,6)" = $'1\t2\t-\n2\t4\tend' ]
+}
+
+@test "run again, it takes up the epochs there are and ends where it ended" {
+  plan 8 0.5 0.001
+  "${measure[@]}" --until-decided
+  cp "$dir/looks.tsv" "$BATS_TEST_TMPDIR/first"
+  cp "$dir/slices.tsv" "$BATS_TEST_TMPDIR/slices"
+  rm -f "$dir/slices/epoch-001.tsv"
+  run "${measure[@]}" --until-decided
+  [ "$status" -eq 0 ]
+  cut -f1-3,6 "$dir/looks.tsv" | cmp - <(cut -f1-3,6 "$BATS_TEST_TMPDIR/first")
+  [ "$(wc -l <"$dir/slices.tsv")" -eq "$(wc -l <"$BATS_TEST_TMPDIR/slices")" ]
 }

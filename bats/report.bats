@@ -192,6 +192,20 @@ png_width() {
   lacks "$(drawn)/report.txt" 'The seed was'
 }
 
+@test "looks and a build of its own kind are one sentence each, and stats is asked again with them" {
+  lacks "$(drawn)/report.txt" 'Pocock'
+  edit_meta '.measure += {looks: 4, look: 3, epochs_planned: 8, epochs: 6, stopped: "narrow", half_width_percent: 0.5, function_sections: true}'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'the run could end after every 2 epochs of 8 (fixed before it), and ended at look 3 of 4, every interval being within +-0.5 %; intervals and verdicts are held to Pocock'"'"'s levels'
+  has "$result/report.txt" 'every object with -ffunction-sections'
+  has "$result/report.txt" '--looks 4 --look 3'
+  has "$result/report.html" 'ended at look 3 of 4'
+  edit_meta '.measure += {look: 4, epochs: 8, stopped: "end", function_sections: false}'
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'ended at look 4 of 4; intervals'
+  lacks "$result/report.txt" '-ffunction-sections'
+}
+
 @test "stats makes the report's figures again from the slices, as the text says" {
   [ -x "$TOOLS/stats" ] || skip_or_fail 'needs the kit built: ninja -C build'
   (cd "$result" && "$TOOLS/stats" --baseline meson-static --margin 1 --seed 20261130 slices.tsv) | cut -f 1-9 >"$BATS_TEST_TMPDIR/again"

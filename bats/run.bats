@@ -101,6 +101,23 @@ CASES
   cut -f1-8 "$a/slices.tsv" | cmp - <(cut -f1-8 "$b/slices.tsv")
 }
 
+@test "looks are fixed beforehand, stand in meta.json, and every interval is of their level" {
+  run "$KIT/scenarios/software/run" "${short[@]}" --device null --epochs 4 --half-width 999 --looks 2
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  local result look
+  result=$(results_seen)
+  look=$(jq -r '.measure.look' "$result/meta.json")
+  jq -e '.measure.looks == 2 and .measure.epochs_planned == 4 and .measure.half_width_percent == 999 and .measure.function_sections == false' "$result/meta.json"
+  [ "$(jq -r '.measure.epochs' "$result/meta.json")" -eq $((look * 2)) ]
+  [ "$(awk -F '\t' 'END { print $1 }' "$result/looks.tsv")" = "$look" ]
+  grep -q "look $look of 2 at Pocock's level" "$result/effects.tsv"
+  [[ "$(tr -s ' \n' ' ' <"$result/report.txt")" == *"ended at look $look of 2"* ]]
+  # parts of one epoch could not be judged
+  run "$KIT/scenarios/software/run" "${short[@]}" --epochs 6 --half-width 1 --looks 4
+  [ "$status" -eq 2 ]
+  one_line_error 'possible: 1 2 3'
+}
+
 @test "a new variant is one file, and it runs" {
   kit_copy
   # An option that changes no object, so that ccache has them all.

@@ -92,7 +92,7 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   plan 1 1 -
   for options in --unknown --rounds=0 --rounds=x --rounds=-1 --epoch=0 --seed=1.5 --seed= --slice-ms=0 \
     --slice-ms=nan --timeout=0 --iterations=0 --iterations=4294967296 --cpu=x --cpu=1- --cpu=3-1 '--cpu=1,' \
-    --cpu=99999 --control-cpu=0,1 --drops-ok=1 stray; do
+    --cpu=99999 --control-cpu=0,1 --drops-ok=1 --max-wait=101 --max-wait=-1 stray; do
     run slices "$options"
     [ "$status" -eq 2 ] || { echo "$options: $status"; return 1; }
     one_line_error mppsdiff: || { echo "$options"; return 1; }
@@ -117,6 +117,29 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   plan 1 1 -
   slices
   [ "$(head -n 1 out.tsv | tr '\t' ' ')" = "epoch round order variant cc dpdk layout process packets cycles tsc_hz dropped valid reason" ]
+}
+
+@test "--max-wait leaves out slices that waited for a CPU, and says so; their figures stay in the rows" {
+  local hog
+  plan 1 1 '--iteration-ns 20000'
+  plan 1 2 '--iteration-ns 20000'
+  # Whatever they wait is within all of their time.
+  slices --rounds 20 --max-wait 100
+  [ "$(column reason | sort -u)" = - ]
+  # Not to wait at all is hard beside somebody who wants the same CPU.
+  taskset -c 0 sh -c 'while :; do :; done' 3>&- &
+  hog=$!
+  rm -f out.tsv
+  slices --rounds 20 --max-wait 0 --cpu 0 --control-cpu 0
+  kill "$hog"
+  wait "$hog" || true
+  [ "$(column reason | grep -c 'waited for a CPU')" -gt 0 ]
+  awk -F '\t' 'NR > 1 && ($13 == 1) != ($14 == "-") { exit 1 }' out.tsv
+  awk -F '\t' 'NR > 1 && $9 == 0 { exit 1 }' out.tsv
+  # without the option nobody looks
+  rm -f out.tsv
+  slices --rounds 5
+  [ "$(column reason | sort -u)" = - ]
 }
 
 @test "what the forwarders answer arrives exactly in the rows" {

@@ -514,6 +514,20 @@ reference() { # VARIANT T
   done
 }
 
+@test "stats: looks do not raise the rate of false alarms, as they would if the levels did not account for them" {
+  local design rate
+  for design in looks-4 looks-4-layouts peeking-4; do
+    "$TOOLS/synth" --coverage --trials 250 --truth 0 --margin 0 --alpha 5 --design "$design" --out "$design.tsv"
+  done
+  alarms() { awk -F '\t' '$2 == 0 { print $7 + $8 }' "$1.tsv"; }
+  # 5 percent of 250 simulations, with a standard deviation of 1.4
+  for design in looks-4 looks-4-layouts; do
+    rate=$(alarms "$design")
+    awk -v rate="$rate" 'BEGIN { exit !(rate <= 9) }' || { printf '%s: %s %% false alarms\n' "$design" "$rate" >&2; false; }
+  done
+  awk -v spent="$(alarms looks-4)" -v peeking="$(alarms peeking-4)" 'BEGIN { exit !(peeking > 1.5 * spent) }'
+}
+
 # --- input and output ---
 
 @test "stats: the same seed gives the same bytes, another seed another interval, the order of rows none" {
@@ -707,6 +721,7 @@ BAD
 --epochs 0
 --shape round
 --coverage --design nothing
+--coverage --truth 2
 more
 BAD
   run -0 "$TOOLS/synth" --help

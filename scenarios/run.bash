@@ -46,16 +46,23 @@ Build DPDK's variants, forward packets through each, and report the difference.
                       ports with real frames; null: net_null (default: software where it can run)
   --dpdk=SPEC         DPDK: a release, directory, tarball, distro, git:REPO@TAG (default 22.11)
   --epochs=N          fresh starts of every process, 1 to 1000 (default 8, quick 4)
+  --function-sections compile every function into a section of its own, so that layouts shuffle functions
+                      and not whole files; a change of its own, and the report says so
   --gate=PERCENT      exit 1 when a variant is slower than the baseline by more, beyond doubt; where
                       the interval does not tell, a warning
-  --half-width=P      stop early when every interval is narrower than +-P percent (default: never)
+  --half-width=P      stop at a look where every interval is narrower than +-P percent (default: never)
   --help              this text
   --junit=FILE        also write JUnit XML for a continuous integration
   --layouts=N         seeded link orders of each variant, 0 to 100 (default 8, quick 4)
   --localise          also say which library, object file and function carries each difference, in
                       instructions per packet (exact) and in cycles (over layouts)
   --linker=NAME       bfd, gold, lld or mold for the binaries as built (default: the compiler's)
+  --looks=N           how often the run is looked at, its end included: fixed before it, after equal parts of
+                      the epochs; intervals and verdicts account for it (default: up to 4 with
+                      --half-width or --until-decided, else 1)
   --margin=PERCENT    differences within it are called the same (default 1)
+  --max-wait=PERCENT  leave out slices whose forwarding thread waited for a CPU for more of its time: for
+                      machines with other work to do (default: not looked at)
   --no-huge           forward without hugepages; the report says so
   --offline           never look for DPDK's source beyond this machine
   --perf-events=LIST  what the kernel counts beside the slices, or none (default: cycles, instructions
@@ -67,6 +74,7 @@ Build DPDK's variants, forward packets through each, and report the difference.
   --slice-ms=N        length of a slice, 1 to 1000 ms (default 10)
   --strict            with --gate: exit 3 when the interval of a variant does not tell
   --summary=FILE      also append Markdown, as GitHub's step summary wants it
+  --until-decided     stop at a look where every variant has a verdict
   --variants=LIST     files of reproducers/variants, comma-separated, or all (default: the scenario's)
 
 The result is a folder DIR/<utc>-$name with the report, the plots and everything they were made of.
@@ -80,8 +88,9 @@ USAGE
 }
 
 parse_options() {
-  baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' gate='' half_width=0 layouts='' linker=''
-  junit='' strict=no summary='' localise=no margin=1 huge=yes offline=no perf_events='' quick=no results=$kit/results rounds='' seed=1 slice_ms=10 variants=''
+  baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linker=''
+  looks='' margin=1 max_wait='' huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 until_decided=no variants=''
+  junit='' strict=no summary='' localise=no perf_events=''
   given=("$@")
   while [ $# -gt 0 ]; do
     if [[ $1 == --*=* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
@@ -91,6 +100,7 @@ parse_options() {
       --device) need_value "$@"; device=$2; shift 2 ;;
       --dpdk) need_value "$@"; dpdk=$2; shift 2 ;;
       --epochs) need_value "$@"; epochs=$2; shift 2 ;;
+      --function-sections) function_sections=yes; shift ;;
       --gate) need_value "$@"; gate=${2%\%}; shift 2 ;;
       --half-width) need_value "$@"; half_width=${2%\%}; shift 2 ;;
       --help) usage; exit 0 ;;
@@ -98,7 +108,9 @@ parse_options() {
       --layouts) need_value "$@"; layouts=$2; shift 2 ;;
       --linker) need_value "$@"; linker=$2; shift 2 ;;
       --localise) localise=yes; shift ;;
+      --looks) need_value "$@"; looks=$2; shift 2 ;;
       --margin) need_value "$@"; margin=${2%\%}; shift 2 ;;
+      --max-wait) need_value "$@"; max_wait=${2%\%}; shift 2 ;;
       --no-huge) huge=no; shift ;;
       --offline) offline=yes; shift ;;
       --perf-events) need_value "$@"; perf_events=$2; shift 2 ;;
@@ -109,6 +121,7 @@ parse_options() {
       --slice-ms) need_value "$@"; slice_ms=$2; shift 2 ;;
       --strict) strict=yes; shift ;;
       --summary) need_value "$@"; summary=$2; shift 2 ;;
+      --until-decided) until_decided=yes; shift ;;
       --variants) need_value "$@"; variants=$2; shift 2 ;;
       *) die "unknown argument '$1'; see scenarios/$name/run --help" ;;
     esac
@@ -159,7 +172,13 @@ check_options() {
   in_range seed "$seed" 0 999999999
   in_range slice-ms "$slice_ms" 1 1000
   percent margin "$margin"
+  [ -z "$max_wait" ] || percent max-wait "$max_wait"
+  [ -z "$looks" ] || in_range looks "$looks" 1 "$PLAN_LOOKS_MOST"
   percent half-width "$half_width"
+  # 0.0 is no rule either
+  [[ $half_width =~ [1-9] ]] || half_width=0
+  plan_looks "$epochs" "$looks" "$half_width" "$until_decided"
+  looks=$PLAN_LOOKS
   [ -z "$gate" ] || percent gate "$gate"
   case $device in '' | software | ring | null) ;; *) die "unknown device '$device'; known: software ring null" ;; esac
   case $linker in '' | bfd | gold | lld | mold) ;; *) die "unknown linker '$linker'; known: bfd gold lld mold" ;; esac
@@ -211,7 +230,7 @@ build_all() {
       note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"
       status=0
       supervise "$kit/reproducers/build" --identity "$work/source" --variant "$variant" --cc "$cc" \
-        --error-file "$work/error" >"$work/out" || status=$?
+        --error-file "$work/error" "${build_options[@]}" >"$work/out" || status=$?
       case $status in
         0) folder_of[$cc/$variant]=$(cat "$work/out") ;;
         1) failed_row "$variant" "$cc" 'build failed' ;;
@@ -327,7 +346,7 @@ write_plan() {
 # run_key: what makes two runs the same run: an interrupted one resumes only with the same key.
 run_key() {
   {
-    printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$perf_events" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
+    printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$looks" "$until_decided" "$max_wait" "$perf_events" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
     cat "$work/plan.tsv"
     cut -f5 "$work/binaries" | xargs -d '\n' sha256sum
     sha256sum "$tools/slices"
@@ -469,6 +488,9 @@ write_meta() {
     --argjson device "$(device_json)" \
     --arg baseline "$baseline" --argjson margin "$margin" --argjson epochs "$epochs_done" --argjson rounds "$rounds" \
     --argjson layouts "$layouts" --argjson slice_ms "$slice_ms" --argjson seed "$seed" \
+    --argjson looks "$looks" --argjson look "$look" --argjson planned "$epochs" --argjson half_width "$half_width" \
+    --arg stopped "$stopped" --argjson until_decided "$([ "$until_decided" = yes ] && echo true || echo false)" \
+    --argjson function_sections "$([ "$function_sections" = yes ] && echo true || echo false)" \
     --argjson variants "$(printf '%s\n' "${variant_list[@]}" | json_lines)" --argjson cc "$(printf '%s\n' "${cc_list[@]}" | json_lines)" \
     --argjson warnings "$(printf '%s\n' "${warnings[@]}" | json_lines)" \
     '{kit: {version: $version, commit: $commit, command: $command}, date_utc: $date,
@@ -478,7 +500,8 @@ write_meta() {
       scenario: {name: $name, title: $title, testbed: {cpu: $cpu, os: $os, nic: $nic}, command: $testpmd, used: $used, notes: $notes},
       device: $device,
       measure: {baseline: $baseline, margin_percent: $margin, epochs: $epochs, rounds: $rounds, layouts: $layouts,
-                slice_ms: $slice_ms, seed: $seed, variants: $variants, cc: $cc},
+                slice_ms: $slice_ms, seed: $seed, epochs_planned: $planned, looks: $looks, look: $look, stopped: $stopped,
+                half_width_percent: $half_width, until_decided: $until_decided, function_sections: $function_sections, variants: $variants, cc: $cc},
       warnings: $warnings}' >"$part/meta.json"
 }
 
@@ -496,9 +519,18 @@ linker_text() {
 }
 
 gather_warnings() {
+  local seen
   [ "$huge" = yes ] || warnings+=("forwarded without hugepages (--no-huge): cycles include page walks a deployment does not have")
   [ "$(nproc)" -gt 1 ] || warnings+=("one CPU only: the runner and the forwarder share it")
-  [ "$layouts" -ge 8 ] || warnings+=("$layouts layouts a variant: fewer than the 8 that a verdict should rest on")
+  seen=$(find "$part/slices" -name "epoch-*.tsv" | wc -l)
+  if [ "$seen" -gt "$layouts" ]; then seen=$layouts; fi
+  [ "$seen" -ge 8 ] || warnings+=("$seen layouts a variant: fewer than the 8 that a verdict should rest on")
+}
+
+# read_look: the look at which the run ended, and why: decided, narrow or end.
+read_look() {
+  look=$looks stopped=end
+  [ ! -f "$part/looks.tsv" ] || IFS=$'\t' read -r look stopped < <(awk -F '\t' 'NR > 1 && $6 != "-" { last = $1 "\t" $6 } END { if (last != "") print last }' "$part/looks.tsv") || true
 }
 
 # judge: gate on the verdicts; says which rows fail, and of which the interval does not tell. 1 a row
@@ -548,6 +580,8 @@ main() {
   check_device
   testpmd_scale
   get_source
+  build_options=()
+  [ "$function_sections" = no ] || build_options=(--function-sections)
   build_all
   [ -s "$work/binaries" ] || fail "no variant could be built; nothing to measure (first: $(awk -F '\t' 'NR == 2 { print $6 }' "$work/builds.tsv"))"
   launcher=()
@@ -555,10 +589,14 @@ main() {
   take_hugepages
   write_plan >"$work/plan.tsv"
   open_part
+  measure_options=(--half-width "$half_width" --looks "$looks")
+  [ "$until_decided" = no ] || measure_options+=(--until-decided)
+  [ -z "$max_wait" ] || measure_options+=(--max-wait "$max_wait")
   supervise "${launcher[@]}" "$kit/reproducers/measure" --dir "$part" --baseline "$baseline" --control-cpu "$scaled_control" \
-    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" --half-width "$half_width" --margin "$margin" ${perf_events:+--perf-events "$perf_events"} \
+    --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")" "${measure_options[@]}" --margin "$margin" ${perf_events:+--perf-events "$perf_events"} \
     --rounds "$rounds" --seed "$seed" --slice-ms "$slice_ms"
-  "$tools/stats" --baseline "$baseline" --margin "$margin" --seed "$seed" --units "$part/units.tsv" --out "$part/effects.tsv" "$part/slices.tsv"
+  read_look
+  "$tools/stats" --baseline "$baseline" --margin "$margin" --seed "$seed" --looks "$looks" --look "$look" --units "$part/units.tsv" --out "$part/effects.tsv" "$part/slices.tsv"
   check_bursts
   localise_options
   localise_all

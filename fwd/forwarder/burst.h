@@ -12,19 +12,27 @@
 #include "fwd.h"
 
 /*
- * -DFWD_EXTRA_WORK=N makes every packet cost N instructions more, each waiting for the one before:
- * a known answer for tests of the whole chain. A rotation takes one cycle and no processor does it
- * in advance. The loop adds two or three instructions of its own. Without N there is no code.
+ * Deliberate extra work, for tests of the whole chain with a known answer: instructions each of
+ * which waits for the one before. A rotation takes one cycle and no processor does it in advance.
  */
-#if defined(FWD_EXTRA_WORK) && FWD_EXTRA_WORK > 0
-
 #if defined(__x86_64__)
 #define FWD_ROTATE "rolq $7, %0"
+#define FWD_JUMP   "jmp"
+#define FWD_FENCE  "lfence"
 #elif defined(__aarch64__)
 #define FWD_ROTATE "ror %0, %0, #57"
-#else
-#error "FWD_EXTRA_WORK needs this architecture's instruction for a rotation"
+#define FWD_JUMP   "b"
+#define FWD_FENCE  "isb"
+#elif defined(FWD_EXTRA_WORK) || defined(FWD_EXTRA_BURST)
+#error "extra work needs this architecture's rotation, jump and fence"
 #endif
+#define FWD_ROTATIONS(n) "\t.rept " n "\n\t" FWD_ROTATE "\n\t.endr\n"
+
+/*
+ * -DFWD_EXTRA_WORK=N: N of them a packet; the loop adds two or three instructions of its own.
+ * Without N there is no code.
+ */
+#if defined(FWD_EXTRA_WORK) && FWD_EXTRA_WORK > 0
 
 static inline void
 fwd_extra_work(unsigned int packets)
@@ -32,12 +40,39 @@ fwd_extra_work(unsigned int packets)
 	uint64_t x = packets;
 
 	while (packets-- > 0)
-		__asm__ volatile(".rept " RTE_STR(FWD_EXTRA_WORK) "\n\t" FWD_ROTATE "\n\t.endr"
-				 : "+r"(x));
+		__asm__ volatile(FWD_ROTATIONS(RTE_STR(FWD_EXTRA_WORK)) : "+r"(x));
 }
 
 #else
 #define fwd_extra_work(packets) ((void)0)
+#endif
+
+/*
+ * -DFWD_EXTRA_BURST=N: N of them a burst, and nothing else tells two binaries with it apart. The
+ * code has the same size whatever N, so that every function lies where it lay, and fences keep the
+ * processor from doing the work beside other work, so that each of them costs the same. N may be 0.
+ */
+#ifdef FWD_EXTRA_BURST
+
+#define FWD_EXTRA_ROOM 2048
+#if FWD_EXTRA_BURST > 2000
+#error "FWD_EXTRA_BURST goes up to 2000: over fewer than 48 the jump might become a short one"
+#endif
+
+static __rte_always_inline void
+fwd_extra_burst(void)
+{
+	uint64_t x = 1;
+
+	__asm__ volatile(
+		FWD_FENCE
+		"\n" FWD_ROTATIONS(RTE_STR(FWD_EXTRA_BURST)) "\t" FWD_JUMP " 7f\n" FWD_ROTATIONS(
+			RTE_STR(FWD_EXTRA_ROOM) " - " RTE_STR(FWD_EXTRA_BURST)) "7:\t" FWD_FENCE
+		: "+r"(x));
+}
+
+#else
+#define fwd_extra_burst() ((void)0)
 #endif
 
 /* Receives a burst of the stream into PACKETS (room for FWD_BURST_MAX). Returns how many. */
@@ -49,6 +84,7 @@ fwd_receive(struct fwd_stream *stream, struct rte_mbuf **packets)
 
 	stream->rx_packets += n;
 	fwd_extra_work(n);
+	fwd_extra_burst();
 	return n;
 }
 

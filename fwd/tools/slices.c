@@ -32,6 +32,8 @@ static const char USAGE[] =
 	"  --epoch=E               the epoch of the plan to run\n"
 	"  --help                  this text\n"
 	"  --iterations=N          loop iterations a slice (default: found out, see --slice-ms)\n"
+	"  --max-wait=PERCENT      a slice is invalid if a thread that worked in it waited for a CPU\n"
+	"                          for more of its time (default: not looked at)\n"
 	"  --out=FILE              where the slices go; a new file, or an empty one\n"
 	"  --perf-events=LIST      what the kernel counts in the forwarding threads, or none (default\n"
 	"                          " PERF_EVENTS_DEFAULT ");\n"
@@ -69,6 +71,7 @@ enum {
 	OPT_EPOCH,
 	OPT_HELP,
 	OPT_ITERATIONS,
+	OPT_MAX_WAIT,
 	OPT_OUT,
 	OPT_PERF_EVENTS,
 	OPT_PLAN,
@@ -87,6 +90,7 @@ static const struct opt OPTIONS[] = {
 	{"epoch", true, OPT_EPOCH},
 	{"help", false, OPT_HELP},
 	{"iterations", true, OPT_ITERATIONS},
+	{"max-wait", true, OPT_MAX_WAIT},
 	{"out", true, OPT_OUT},
 	{"perf-events", true, OPT_PERF_EVENTS},
 	{"plan", true, OPT_PLAN},
@@ -212,6 +216,9 @@ set_option(struct run *run, struct settings *set, int id, const char *value)
 	case OPT_ITERATIONS:
 		run->iterations = opt_u64("iterations", value, 1, ITERATIONS_MAX);
 		break;
+	case OPT_MAX_WAIT:
+		run->max_wait = opt_double("max-wait", value, 0, 100) / 100;
+		break;
 	case OPT_OUT:
 		set->out = value;
 		break;
@@ -256,6 +263,7 @@ parse_options(struct run *run, struct settings *set, int argc, char **argv)
 
 	*run = (struct run){
 		.slice_ns = 10e6,
+		.max_wait = -1,
 		.timeout_ns = 10 * INT64_C(1000000000),
 		.ready_timeout_ns = 60 * INT64_C(1000000000),
 	};
@@ -357,8 +365,10 @@ main(int argc, char **argv)
 	run_start(&run);
 	perf_open(&run.perf, set.out, run.epoch, &run.fleet, &run.forwarding);
 	run_calibrate(&run);
+	run_watch(&run);
 	run_write_ready(&run);
 	run_rounds(&run);
+	run_unwatch(&run);
 	progress_show("ending");
 	fleet_quit(&run.fleet);
 	progress_clear();

@@ -271,6 +271,31 @@ run_calibrate(struct run *run)
 }
 
 void
+run_watch(struct run *run)
+{
+	if (run->max_wait < 0)
+		return;
+	run->waits = xcalloc(run->plan.n, sizeof(*run->waits));
+	for (size_t i = 0; i < run->plan.n; i++) {
+		const struct proc *p = &run->fleet.proc[i];
+		int ret = p->state == PROC_READY ? waits_open(&run->waits[i], p->pid) : 0;
+
+		if (ret != 0)
+			warn("cannot see how long process %" PRIu64 " waits for a CPU: %s",
+				run->plan.row[i].process, strerror(-ret));
+	}
+}
+
+void
+run_unwatch(struct run *run)
+{
+	for (size_t i = 0; run->waits != NULL && i < run->plan.n; i++)
+		waits_close(&run->waits[i]);
+	free(run->waits);
+	run->waits = NULL;
+}
+
+void
 run_write_ready(const struct run *run)
 {
 	char *path = xasprintf("%s.ready", run->rows.path);
@@ -296,7 +321,7 @@ run_write_ready(const struct run *run)
 
 /* Why a slice that was answered does not count; NULL if it does. */
 static const char *
-objection(const struct run *run, const struct answer *a)
+objection(const struct run *run, const struct answer *a, const struct waits *w)
 {
 	if (a->packets == 0)
 		return "no packets";
@@ -304,6 +329,8 @@ objection(const struct run *run, const struct answer *a)
 		return "no cycles";
 	if (a->dropped > 0 && !run->drops_ok)
 		return "dropped";
+	if (w != NULL && waits_share(w) > run->max_wait)
+		return "waited for a CPU";
 	return NULL;
 }
 
@@ -334,6 +361,7 @@ static void
 slice(struct run *run, size_t index, size_t place)
 {
 	struct proc *p = &run->fleet.proc[index];
+	struct waits *w = run->waits != NULL ? &run->waits[index] : NULL;
 	struct row row = {
 		.epoch = run->epoch,
 		.round = run->round,
@@ -343,8 +371,10 @@ slice(struct run *run, size_t index, size_t place)
 	int ret;
 
 	fleet_wait(&run->fleet, 0);
+	if (w != NULL)
+		waits_mark(w);
 	if (still_ready(run, p) && ask_counted(run, index, &row.answer)) {
-		row.reason = objection(run, &row.answer);
+		row.reason = objection(run, &row.answer, w);
 	} else {
 		row.answer = (struct answer){0};
 		row.reason = p->reason;

@@ -12,6 +12,22 @@
 #include "slices.h"
 #include "slices_perf.h"
 
+/* What the threads of a process have run and waited for a CPU (slices_wait.c). */
+struct waits {
+	struct thread_times *thread;
+	size_t n;
+};
+
+/* The threads pid has now; close it when they have ended. 0 or -errno. */
+int waits_open(struct waits *w, pid_t pid);
+void waits_close(struct waits *w);
+
+/* From now on. */
+void waits_mark(struct waits *w);
+
+/* Share of the time since the mark that a working thread waited for a CPU; the worst of them. */
+double waits_share(const struct waits *w);
+
 struct run {
 	uint64_t epoch;
 	uint64_t rounds;
@@ -22,6 +38,8 @@ struct run {
 	int64_t timeout_ns;
 	int64_t ready_timeout_ns;
 	bool drops_ok;
+	double max_wait; /* share of a slice that may be spent waiting for a CPU; below 0: any */
+	struct waits *waits;  /* of each process; NULL: not looked at */
 	cpu_set_t cpus;	      /* the forwarders' */
 	cpu_set_t forwarding; /* those without the control CPU; none: not known */
 	struct plan plan;
@@ -37,6 +55,10 @@ void run_start(struct run *run);
 
 /* Sets iterations and warmup, the same for all processes. */
 void run_calibrate(struct run *run);
+
+/* If max_wait asks for it, opens what tells how long the processes wait; and closes it. */
+void run_watch(struct run *run);
+void run_unwatch(struct run *run);
 
 /* Writes FILE.ready. Dies if it cannot. */
 void run_write_ready(const struct run *run);

@@ -278,6 +278,7 @@ struct options {
 	const char *design, *out;
 	unsigned int trials;
 	double margin, alpha; /* shares */
+	double truth;	      /* share; NAN: all of them */
 };
 
 /* A way to measure, and how the machine behaves meanwhile. */
@@ -287,7 +288,7 @@ struct design {
 	double layout_spread, start_spread, noise;
 	enum shape shape;
 	unsigned int looks; /* 1: no sequential stopping */
-	enum { CROSSED, NESTED_LAYOUTS, DIRTY, BASELINE_AS_BUILT } kind;
+	enum { CROSSED, NESTED_LAYOUTS, DIRTY, BASELINE_AS_BUILT, UNSPENT } kind;
 };
 
 /* Layouts spread by 5 % and starts by 2 %, as met on real machines, unless the name says more. */
@@ -306,6 +307,9 @@ static const struct design designs[] = {
 	{"dirty-8", 8, 1, 0.05, 0.02, 0.03, NORMAL, 1, DIRTY},
 	{"baseline-as-built", 1, 8, 0.05, 0.02, 0.03, NORMAL, 1, BASELINE_AS_BUILT},
 	{"looks-4", 12, 0, 0, 0.005, 0.01, NORMAL, 4, CROSSED},
+	{"looks-4-layouts", 8, 1, 0.05, 0.02, 0.03, NORMAL, 4, NESTED_LAYOUTS},
+	/* the control of looks-4: what looking costs where the levels do not account for it */
+	{"peeking-4", 12, 0, 0, 0.005, 0.01, NORMAL, 4, UNSPENT},
 };
 #define N_DESIGNS (sizeof(designs) / sizeof(designs[0]))
 
@@ -400,7 +404,7 @@ static void
 run_design(const struct design *d, const struct options *o, double truth, uint64_t seed,
 	struct tally *t)
 {
-	struct rules rules = make_rules(o->margin, o->alpha, d->looks);
+	struct rules rules = make_rules(o->margin, o->alpha, d->kind == UNSPENT ? 1 : d->looks);
 	struct world w = world_of(d);
 
 	w.effect[1] = truth;
@@ -433,6 +437,8 @@ write_coverage(const struct options *o, uint64_t seed)
 		for (size_t j = 0; j < sizeof(truths) / sizeof(truths[0]); j++) {
 			struct tally t = {0};
 
+			if (!isnan(o->truth) && truths[j] != o->truth)
+				continue;
 			run_design(&designs[i], o, truths[j], seed * 10 + j, &t);
 			fprintf(out.file, "%s\t%g\t%u", designs[i].name, 100 * truths[j],
 				o->trials);
@@ -495,6 +501,7 @@ static const char help[] =
 	"  --start-spread PERCENT   standard deviation of process starts (0)\n"
 	"  --step PERCENT           everything gets slower in the second half of each epoch\n"
 	"  --trials N               experiments a line of --coverage (400)\n"
+	"  --truth PERCENT          of --coverage, one only of 0, 1, 3 and 9 (all)\n"
 	"  --unequal                variants have half as many layouts as the baseline\n"
 	"\n"
 	"Coverage: design true_percent trials coverage_percent aa_coverage_percent\n"
@@ -533,6 +540,7 @@ enum {
 	START_SPREAD,
 	STEP,
 	TRIALS,
+	TRUTH,
 	UNEQUAL,
 };
 
@@ -566,6 +574,7 @@ static const struct opt option_table[] = {
 	{"start-spread", true, START_SPREAD},
 	{"step", true, STEP},
 	{"trials", true, TRIALS},
+	{"truth", true, TRUTH},
 	{"unequal", false, UNEQUAL},
 	{NULL, false, 0},
 };
@@ -705,6 +714,11 @@ set_number(struct world *w, struct options *o, int id, const char *value)
 	case TRIALS:
 		o->trials = count("trials", value, 1, 1000000);
 		break;
+	case TRUTH:
+		o->truth = share("truth", value, 0);
+		if (o->truth != 0 && o->truth != 0.01 && o->truth != 0.03 && o->truth != 0.09)
+			die(EXIT_BAD, "--truth '%s': 0, 1, 3 or 9 is expected", value);
+		break;
 	}
 }
 
@@ -745,7 +759,7 @@ int
 main(int argc, char **argv)
 {
 	struct world w = default_world();
-	struct options o = {.trials = 400, .margin = 0.01, .alpha = DEFAULT_ALPHA};
+	struct options o = {.trials = 400, .margin = 0.01, .alpha = DEFAULT_ALPHA, .truth = NAN};
 	const char *value;
 	int pos = 1, id;
 

@@ -533,6 +533,9 @@ function find_facts(    i, s) {
   s = add(add(add("", testbed("nic")), testbed("cpu")), testbed("os"))
   if (s != "") fact("Its testbed", s)
   fact("Measured", measured_words())
+  if (looks() > 1) fact("Looks", looks_words())
+  if (M["measure.function_sections"] == "true")
+    fact("Compiled", "every object with -ffunction-sections, which the build system does not do: link orders shuffle functions, not whole files")
   fact("Date", date_words())
 }
 
@@ -559,6 +562,18 @@ function measured_words(    s) {
   s = add(s, known(M["measure.slice_ms"]) ? "slices of " trim0(M["measure.slice_ms"]) " ms" : "")
   s = add(s, known(M["measure.seed"]) ? "seed " M["measure.seed"] : "")
   return add(s, plural(slices + 0, "slice"))
+}
+
+# looks(): how often the run was looked at, at most; 1 in results that know of no looks.
+function looks() { return known(M["measure.looks"]) && M["measure.looks"] + 0 > 1 ? M["measure.looks"] + 0 : 1 }
+
+# looks_words(): when the run could end, when it did and why, and what that means for the intervals.
+function looks_words(    s, part) {
+  part = M["measure.epochs_planned"] / looks()
+  s = "the run could end after every " plural(part, "epoch") " of " M["measure.epochs_planned"] " (fixed before it), and ended at look " M["measure.look"] " of " looks()
+  if (M["measure.stopped"] == "narrow") s = s ", every interval being within +-" trim0(M["measure.half_width_percent"]) " %"
+  else if (M["measure.stopped"] == "decided") s = s ", every variant having a verdict"
+  return s "; intervals and verdicts are held to Pocock's levels, so that all looks together err as rarely as one"
 }
 
 function date_words(    s) {
@@ -591,7 +606,8 @@ function not_measured(list,    n, s, i) {
 # stats_command(): how the figures follow from the raw slices.
 function stats_command() {
   return "build/fwd/tools/stats --baseline " baseline " --margin " trim0(M["measure.margin_percent"]) \
-    (known(M["measure.seed"]) ? " --seed " M["measure.seed"] : "") " slices.tsv"
+    (known(M["measure.seed"]) ? " --seed " M["measure.seed"] : "") \
+    (looks() > 1 ? " --looks " looks() " --look " M["measure.look"] : "") " slices.tsv"
 }
 
 # seed_words(): empty when the command line names the seed itself.

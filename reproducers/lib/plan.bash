@@ -35,3 +35,28 @@ plan_write() {
       }
     }'
 }
+
+# stats knows the levels of so many looks.
+readonly PLAN_LOOKS_MOST=20
+
+# plan_looks EPOCHS LOOKS HALF_WIDTH UNTIL_DECIDED: settles in PLAN_LOOKS how often a run is looked at, its
+# end included. The levels that account for the looks ask for equal parts, and a part of one epoch could
+# not be judged. LOOKS empty: as many as can be up to 4 if a rule (HALF_WIDTH above 0, UNTIL_DECIDED yes)
+# may end the run early, else 1. Exit 2 when the epochs cannot be parted so.
+plan_looks() {
+  local possible=' 1 ' n rule=no
+  for ((n = 2; n <= PLAN_LOOKS_MOST && 2 * n <= $1; n++)); do
+    if [ $(($1 % n)) -eq 0 ]; then possible+="$n "; fi
+  done
+  if [ "$3" != 0 ] || [ "$4" = yes ]; then rule=yes; fi
+  PLAN_LOOKS=${2:-1}
+  if [ -z "$2" ] && [ "$rule" = yes ]; then
+    for n in $possible; do if [ "$n" -le 4 ]; then PLAN_LOOKS=$n; fi; done
+    [ "$PLAN_LOOKS" -gt 1 ] ||
+      die "a run of $1 epochs cannot end early: they are looked at in equal parts of two or more; plan 4, 6 or 8, say"
+  fi
+  [[ $possible == *" $PLAN_LOOKS "* ]] ||
+    die "--looks $PLAN_LOOKS: $1 epochs have no so many equal parts of two or more; possible:${possible% }"
+  [ "$PLAN_LOOKS" -eq 1 ] || [ "$rule" = yes ] ||
+    die "--looks $PLAN_LOOKS without a rule for when to stop; add --half-width or --until-decided"
+}
