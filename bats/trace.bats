@@ -454,3 +454,29 @@ ends_well() {
     false
   fi
 }
+
+@test "an unmodified testpmd: attached to, some bursts of its engine are counted, and it goes on" {
+  local testpmd=${MPPSDIFF_TESTPMD:-} burst=64 regions=20 tries memory=(--in-memory)
+  [ -n "$testpmd" ] && [ -n "$(nm "$testpmd" 2>/dev/null | awk '$3 == "pkt_burst_mac_swap"')" ] ||
+    skip_or_fail "needs a testpmd that is not stripped: MPPSDIFF_TESTPMD=\$(reproducers/build --testpmd)/meson/app/dpdk-testpmd"
+  has_hugepages 512 || memory=(--no-huge -m 512)
+  mkfifo in
+  "$testpmd" -l 0,1 --no-pci --no-telemetry "${memory[@]}" --file-prefix=trace --vdev=net_null0,size=60 --vdev=net_null1,size=60 -- \
+    --burst=$burst --forward-mode=macswap --total-num-mbufs=8192 --auto-start -i <in >out 2>&1 3>&- &
+  echo $! >pid
+  exec {commands}>in
+  for ((tries = 0; tries < 600; tries++)); do
+    if grep -q 'packets/burst' out; then break; fi
+    sleep 0.05
+  done
+  traced --pid "$(cat pid)" --regions $regions --skip 10 --begin pkt_burst_mac_swap --end return --packets $((regions * burst)) --out folded.tsv
+  expect regions $regions
+  # net_null always fills the burst: every burst executes the same instructions.
+  [ $(($(count folded.tsv pkt_burst_mac_swap) % regions)) -eq 0 ]
+  [ "$(count folded.tsv eth_null_rx)" -gt 0 ]
+  printf 'stop\nquit\n' >&"$commands"
+  exec {commands}>&-
+  wait "$(cat pid)"
+  rm pid
+  grep -q 'Bye' out
+}
