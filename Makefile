@@ -14,9 +14,9 @@ SCENARIO ?= software
 QUICK    ?= 0
 ARGS     ?=
 
-.PHONY: run check lint bench build clean help setup-run setup-check
+.PHONY: known-scenario run check lint bench build clean help setup-run setup-check
 
-run: setup-run build
+run: known-scenario setup-run build
 	scenarios/$(SCENARIO)/run $(if $(filter 1,$(QUICK)),--quick) $(ARGS)
 
 check: setup-check build
@@ -30,6 +30,9 @@ bench: setup-run build
 
 build:
 	reproducers/tools
+
+known-scenario:
+	@[ -x 'scenarios/$(SCENARIO)/run' ] || { echo "mppsdiff: unknown scenario '$(SCENARIO)'; known: $(sort $(patsubst scenarios/%/run,%,$(wildcard scenarios/*/run)))" >&2; exit 2; }
 
 setup-run:
 	reproducers/setup --for run

@@ -66,6 +66,14 @@ png_width() {
   od -An -tu1 -j16 -N4 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'
 }
 
+# An awk program with an END block reads its standard input, were that a terminal or a pipe that stays open.
+@test "standard input is left alone" {
+  sleep 100 3>&- | timeout 60 "$report" --out "$BATS_TEST_TMPDIR/out" "$result" >/dev/null 3>&- &
+  local pid=$! rc=0
+  wait "$pid" || rc=$?
+  [ "$rc" -eq 0 ]
+}
+
 # --- usage -----------------------------------------------------------------------------------
 
 @test "--help says what is read, what is written, and the exit status" {

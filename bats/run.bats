@@ -19,6 +19,11 @@ results_seen() { # result folders a user sees
   find "$results" -mindepth 1 -maxdepth 1 -name '[!.]*' 2>/dev/null
 }
 
+# ended_with_hint: the interrupted run said how to go on.
+ended_with_hint() {
+  grep -q 'interrupted with [0-9]* of 40 epochs measured; the same command goes on' "$BATS_TEST_TMPDIR/out"
+}
+
 processes_left() { # forwarders and runners of this test's results
   pgrep -f "$results" || pgrep -f "$BATS_TEST_TMPDIR" || true
 }
@@ -200,7 +205,8 @@ CASES
 
 # interrupt SIGNAL: starts a run, waits for its first complete epoch, sends the signal to the run alone.
 interrupt() {
-  "$KIT/scenarios/software/run" "${short[@]}" --epochs 40 --rounds 40 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  # Bash starts background jobs with SIGINT ignored, which a script cannot undo.
+  env --default-signal "$KIT/scenarios/software/run" "${short[@]}" --epochs 40 --rounds 40 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   local pid=$! deadline=$((SECONDS + 240))
   until compgen -G "$results/.part-*/slices/epoch-001.tsv" >/dev/null; do
     kill -0 "$pid" || { cat "$BATS_TEST_TMPDIR/out"; return 1; }
@@ -229,6 +235,7 @@ pages() {
   before=$(pages)
   interrupt TERM
   [ "$killed_status" -eq 143 ]
+  ended_with_hint
   all_gone
   [ -z "$(results_seen)" ]
   [ "$(pages)" -eq "$before" ]
@@ -244,9 +251,9 @@ pages() {
 @test "SIGINT does the same" {
   local before
   before=$(pages)
-  interrupt INT || true
-  # A background job of a non-interactive shell ignores SIGINT from the keyboard: the run must not hang on it.
-  [ "$killed_status" -eq 130 ] || skip "this shell starts background jobs with SIGINT ignored"
+  interrupt INT
+  [ "$killed_status" -eq 130 ]
+  ended_with_hint
   all_gone
   [ -z "$(results_seen)" ]
   [ "$(pages)" -eq "$before" ]
@@ -290,6 +297,47 @@ pages() {
   run "$KIT/scenarios/software/run" "${short[@]}" --epochs 1 --results "$results"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [ -s "$(results_seen)/report.txt" ]
+}
+
+@test "a kit in a folder with a space forwards on the software NIC all the same" {
+  copy="$BATS_TEST_TMPDIR/my kit"
+  kit_copy
+  rm "$copy/build"
+  cp -a "$KIT/build" "$copy/build"
+  "$KIT/reproducers/softnic" --check || skip_or_fail "the software NIC cannot run here; see the line above"
+  run env MPPSDIFF_TOOLS="$copy/build/fwd/tools" "$copy/scenarios/software/run" "${short[@]}" --epochs 1 --rounds 2
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(jq -r .device.kind "$(results_seen)/meta.json")" = software ]
+}
+
+@test "a command that the forwarder refuses is one line with file and line, exit 2, nothing measured" {
+  local word
+  kit_copy
+  for word in --hairpinq=1 --burst=9999; do
+    sed -i "s/^command = \\(.*\\) -- .*/command = \\1 -- $word/" "$copy/scenarios/software/scenario.conf"
+    run "$copy/scenarios/software/run" "${short[@]}"
+    [ "$status" -eq 2 ] || { echo "$word: status $status: $output"; return 1; }
+    [[ "$output" == *"scenarios/software/scenario.conf:$(grep -n '^command' "$copy/scenarios/software/scenario.conf" | cut -d: -f1): bad command: "*"${word%%=*}"* ]] ||
+      { echo "$output"; return 1; }
+    [ -z "$(results_seen)" ]
+  done
+}
+
+@test "make run with an unknown scenario names the known ones before anything is installed or built" {
+  run make --no-print-directory -C "$KIT" run SCENARIO=nope
+  [ "$status" -eq 2 ]
+  [[ "${lines[0]}" == "mppsdiff: unknown scenario 'nope'; known: connectx4lx-baremetal connectx5-e5-2697a connectx5-vm software" ]]
+  [[ "$output" != *setup* ]]
+}
+
+@test "no space for the results is one line that says so, exit 2" {
+  require_root
+  mkdir "$results"
+  unshare --mount --propagation private true || skip_or_fail "mount namespaces are refused here; run in a machine or container that allows them"
+  run unshare --mount --propagation private -- bash -c 'mount -t tmpfs -o size=200k none "$1" && shift && "$@"' _ "$results" \
+    "$KIT/scenarios/software/run" "${short[@]}" 3>&-
+  [ "$status" -eq 2 ]
+  one_line_error "no space left in"
 }
 
 @test "an unwritable results folder is one line and exit 2" {

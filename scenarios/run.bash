@@ -196,9 +196,11 @@ check_options() {
 
 load_scenario() {
   declare -gA scenario_of=()
-  keyfile_read "$1/scenario.conf" scenario_of "${SCENARIO_KEYS[@]}" || exit 2
+  scenario_file=$1/scenario.conf
+  keyfile_read "$scenario_file" scenario_of "${SCENARIO_KEYS[@]}" || exit 2
+  command_line=${KEYFILE_LINES[command]}
   testpmd_parse "${scenario_of[command]}" ||
-    keyfile_error "$1/scenario.conf" "${KEYFILE_LINES[command]}" "bad command: $TESTPMD_REASON" || exit 2
+    keyfile_error "$scenario_file" "$command_line" "bad command: $TESTPMD_REASON" || exit 2
 }
 
 # build_tools: the kit's own C, when a tool is missing or older than its sources.
@@ -284,40 +286,66 @@ note_step() { # TEXT: what is going on, for people only
 
 # take_hugepages: reserves what all processes of one epoch need, or falls back to --no-huge.
 take_hugepages() {
-  local processes megabytes
+  local processes
   hugepages_text=--no-huge
-  [ "$huge" = yes ] || return 0
   processes=$(awk -F '\t' -v baseline="$baseline" '$4 == 0 { n++; if ($1 == baseline) n++ } $4 == 1 { n++ } END { print n + 0 }' "$work/binaries")
-  if hugepages_reserve "$PROBE_MEGABYTES" && megabytes=$(probe_forwarder) &&
-    { [ $((processes * megabytes)) -le "$PROBE_MEGABYTES" ] || hugepages_reserve $((processes * megabytes - PROBE_MEGABYTES)); }; then
-    hugepages_text="reserved for $processes forwarders of $megabytes MB"
-  else
+  if [ "$huge" = yes ]; then
+    if hugepages_reserve "$PROBE_MEGABYTES" && probe_forwarder && [ -n "$probed_megabytes" ] &&
+      { [ $((processes * probed_megabytes)) -le "$PROBE_MEGABYTES" ] || hugepages_reserve $((processes * probed_megabytes - PROBE_MEGABYTES)); }; then
+      hugepages_text="reserved for $processes forwarders of $probed_megabytes MB"
+      return
+    fi
     warn "no hugepages (${HUGEPAGES_REASON:-a forwarder does not start with them}); forwarding without them, and the report says so"
     huge=no
   fi
+  probe_forwarder || true
 }
 
 # What a first forwarder may take while its need is measured; mlx5's multi-packet queues take the most.
 PROBE_MEGABYTES=1024
 
-# probe_forwarder: starts the first binary once and prints the megabytes of hugepages it holds when it
-# is ready. Drivers allocate by rules of their own, so this is measured and not computed.
+# probe_forwarder: starts the first binary once and sets probed_megabytes to what it holds in hugepages when
+# it is ready, empty without them. Drivers allocate by rules of their own, so this is measured and not
+# computed. 1 when it does not start; a command it does not accept ends the run: every other would refuse it.
 probe_forwarder() {
-  local line='' status=0
+  local pid hold status=0
   local -a arguments
+  probed_megabytes=''
   mapfile -t arguments < <(forwarder_arguments)
-  coproc FORWARDER { exec "${launcher[@]}" "$(cut -f5 "$work/binaries" | sed -n 1p)" "${arguments[@]//@PROCESS@/probe}" 2>"$work/probe.log"; }
-  defer kill_quietly "$FORWARDER_PID"
-  read -r -t 60 line <&"${FORWARDER[0]}" || true
-  if [[ $line == ready* ]]; then
+  rm -f "$work/probe.in" "$work/probe.out"
+  mkfifo "$work/probe.in"
+  exec {hold}<>"$work/probe.in"
+  "${launcher[@]}" "$(cut -f5 "$work/binaries" | sed -n 1p)" "${arguments[@]//@PROCESS@/probe}" \
+    <"$work/probe.in" >"$work/probe.out" 2>"$work/probe.log" &
+  pid=$!
+  defer kill_quietly "$pid"
+  poll_until 60 probe_answered "$pid" || true
+  if grep -q '^ready' "$work/probe.out"; then
     # A spare tenth: pages of other processes' starts overlap in time.
-    awk '/_Hugetlb:/ { kb += $2 } END { if (!kb) exit 1; printf "%d\n", kb / 1024 * 1.1 + 4 }' "/proc/$FORWARDER_PID/smaps_rollup" || status=1
+    probed_megabytes=$(awk '/_Hugetlb:/ { kb += $2 } END { if (kb) printf "%d\n", kb / 1024 * 1.1 + 4 }' "/proc/$pid/smaps_rollup")
+    kill_quietly "$pid"
   else
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" || status=$?
+    refuse_command "$status"
     warn "a first forwarder did not start: $(grep -v '^EAL: ' "$work/probe.log" | sed -n '$p')"
     status=1
   fi
-  kill_quietly "$FORWARDER_PID"
+  exec {hold}>&-
   return "$status"
+}
+
+probe_answered() { # PID: it is ready, or has ended
+  grep -q '^ready' "$work/probe.out" 2>/dev/null || ! kill -0 "$1" 2>/dev/null
+}
+
+# refuse_command STATUS: 2 is the forwarder's word for options it does not take; they are the scenario's.
+refuse_command() {
+  local reason
+  [ "$1" -eq 2 ] || return 0
+  reason=$(sed -n 's/^mppsdiff: //p' "$work/probe.log" | sed -n 1p)
+  keyfile_error "$scenario_file" "$command_line" "bad command: ${reason:-$(sed -n '$p' "$work/probe.log")}" || true
+  exit 2
 }
 
 kill_quietly() { # PID
@@ -353,12 +381,28 @@ run_key() {
   } | sha256sum | cut -c1-16
 }
 
+# check_results_space: a run writes some megabytes; a full disk would show in whatever writes first.
+check_results_space() {
+  local free
+  free=$(df -Pk "$results" | awk 'NR == 2 { print $4 }')
+  [ "$free" -ge 20480 ] || die "no space left in $results ($((free / 1024)) MB free, 20 needed); free some, or choose another folder with --results"
+}
+
+# say_resumable: after a signal, how to go on.
+say_resumable() {
+  local done_now
+  [ "${status:-0}" -gt 128 ] && [ -f "$part/plan.tsv" ] && [[ $part == */.part-* ]] || return 0
+  done_now=$(find "$part/slices" -name 'epoch-*.tsv' 2>/dev/null | wc -l)
+  note "interrupted with $done_now of $epochs epochs measured; the same command goes on from there"
+}
+
 # open_part: the hidden folder the result grows in; an interrupted run's one is taken up again.
 open_part() {
   part=$results/.part-$name-$(run_key)
   mkdir -p "$part" || die "cannot write $results; choose another folder with --results"
   exec {part_lock}>"$part/.lock"
   flock -n "$part_lock" || die "the same run is going on in $part; wait for it, or choose another --seed"
+  defer say_resumable
   if [ -f "$part/plan.tsv" ]; then
     note "resuming: $(find "$part/slices" -name 'epoch-*.tsv' 2>/dev/null | wc -l) of $epochs epochs are done"
   fi
@@ -571,6 +615,7 @@ main() {
   check_options
   "$kit/reproducers/setup" --check --for run >/dev/null || exit $?
   mkdir -p "$results" 2>/dev/null && [ -w "$results" ] || die "cannot write $results; choose another folder with --results"
+  check_results_space
   failures=0
   temp_dir work
   hugepages_repair
@@ -607,7 +652,7 @@ main() {
   publish
   cat "$part/report.txt"
   printf '\nresult: %s\n' "$part"
-  [ "$failures" -eq 0 ] || warn "$failures of $((${#variant_list[@]} * ${#cc_list[@]})) builds are missing; see the report"
+  [ "$failures" -eq 0 ] || warn "$failures of $((${#variant_list[@]} * ${#cc_list[@]})) builds could not be measured; see the report"
   [ "$failures" -eq 0 ] && [ "$gate_status" -ne 1 ] || exit 1
   [ "$gate_status" -eq 0 ] || [ "$strict" = no ] || exit 3
 }

@@ -114,7 +114,7 @@ run_awk() {
   local program=$1
   shift
   awk -v dir="$work" "$@" -f "$here/lib/common.awk" -f "$here/lib/result.awk" -f "$here/lib/parts.awk" \
-    -f "$here/lib/$program" 2>"$work/complaint" ||
+    -f "$here/lib/$program" </dev/null 2>"$work/complaint" ||
     die "$result: $(head -n 1 "$work/complaint")"
 }
 

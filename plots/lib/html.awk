@@ -178,7 +178,7 @@ function write_as_built(    r, e, any) {
   if (!any) return
   put("<h2 id=\"as-built\">As built against over layouts</h2>")
   table_open("As built against over layouts", key_heads() "|#as built %|#over layouts %|#95 % interval|#link orders|#spread %", \
-    "Spread: standard deviation between the link orders of the same objects. A star: as built lies outside the interval over layouts, the luck of one link order.")
+    "Spread: standard deviation between the link orders of the same objects, beyond that between starts of one order; 0: no more than those differ. A star: as built lies outside the interval over layouts, the luck of one link order.")
   for (r = 1; r <= rows; r++) {
     e = row_effect[r]
     if (!e || row_failed[r] || EFFECT[e, "verdict"] == "invalid") continue

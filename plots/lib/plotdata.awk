@@ -214,7 +214,7 @@ function rates(    r, g, e, u, k, file, ufile, hfile, longest, at, low, high) {
   layout_file("mpps", bottom_y[groups], longest)
   range_file("mpps", s_low, s_high, 0)
   words("mpps", "How many packets per second does each build forward?", \
-    "Medians, and the 95 % interval of the difference to " title_baseline() ". Dots: every process start. Rates move with the machine; the difference is taken within rounds, and has its own chart. The axis does not start at 0.", "One row a build; the figures stand in the table of results.")
+    (shuffled ? "Medians over shuffled layouts" : "Medians") ", and the 95 % interval of the difference to " title_baseline() ". Dots: every start, also as built. Rates move with the machine; the difference is taken within rounds, and has its own chart. The axis does not start at 0.", "One row a build; the figures stand in the table of results.")
 }
 
 # --- layouts ---------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ function layouts(    r, g, u, k, file, hfile, lfile, at, e, longest) {
     if (length(row_variant[r]) > longest) longest = length(row_variant[r])
     if (!row_failed[r]) at[row_key(r)] = r
     print row_y[r], label(row_variant[r]), (row_failed[r] || !e || !known(EFFECT[e, "layout_spread_percent"])) ? forest_text(r) : \
-      EFFECT[e, "layouts"] " shuffled, spread " spread_text(EFFECT[e, "layout_spread_percent"]) " %" > lfile
+      plural(EFFECT[e, "layouts"], "layout") ", " (EFFECT[e, "layout_spread_percent"] + 0 < 0.005 ? "spread within noise" : "spread " spread_text(EFFECT[e, "layout_spread_percent"]) " %") > lfile
   }
   for (u = 1; u <= UNIT["rows"]; u++) {
     k = UNIT[u, "variant"] SUBSEP UNIT[u, "cc"] SUBSEP UNIT[u, "dpdk"]
@@ -251,9 +251,9 @@ function layouts(    r, g, u, k, file, hfile, lfile, at, e, longest) {
   close(hfile)
   layout_file("layouts", bottom_y[groups], longest)
   range_file("layouts", s_low, s_high, margin)
-  words("layouts", "How much does the difference to " title_baseline() " hang on the link order?", \
+  words("layouts", "How much does the difference to " title_baseline() " depend on the link order?", \
     "A marker is one start of one link order, against the baseline in the same rounds (the baseline's own against it as built)." \
-    " Diamonds: as built, what a single build would have shown. Spread: standard deviation.", "One row a build; the spreads stand in the table of layouts.")
+    " Diamonds: as built, what a single build would have shown. Spread: standard deviation beyond that of starts of one order.", "One row a build; the spreads stand in the table of layouts.")
 }
 
 # --- waterfall -------------------------------------------------------------------------------

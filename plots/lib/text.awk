@@ -388,7 +388,7 @@ function write_as_built(    r, e, any, marked) {
       (known(EFFECT[e, "layout_spread_percent"]) ? spread_text(EFFECT[e, "layout_spread_percent"]) : "-"))
   }
   table_write()
-  para("", "", "spread: standard deviation between the link orders of the same objects.")
+  para("", "", "spread: standard deviation between the link orders of the same objects, beyond that between starts of one order; 0: no more than those differ.")
   if (marked) para("* ", "  ", "as built it lies outside the interval over layouts: the luck of one link order.")
   else para("", "", "As built, every variant lies within its interval over layouts.")
   for (r = 1; r <= rows; r++) if (as_built_misleads(r)) para("- ", "  ", as_built_sentence(r))

@@ -119,6 +119,13 @@ testpmd_scale() {
   if [[ -n $tp_socket_mem ]]; then
     scaled_notes+=("--socket-mem=$tp_socket_mem left out: each forwarder takes the hugepages it needs")
   fi
+  if [[ -n ${tp_app[port-numa-config]:-} && $(scaled_numa_config) != "${tp_app[port-numa-config]}" ]]; then
+    scaled_notes+=("--port-numa-config=${tp_app[port-numa-config]} became $(scaled_numa_config): the machine has $scaled_sockets NUMA node(s)")
+  fi
+  if ((${tp_app[socket-num]:-0} >= scaled_sockets)); then
+    scaled_notes+=("--socket-num=${tp_app[socket-num]} became 0: the machine has $scaled_sockets NUMA node(s)")
+  fi
+  scaled_notes+=("the lcores of the command became -l $(IFS=,; printf '%s' "$scaled_control,${scaled_cpus[*]}"), the main one first")
 }
 
 scaled_numa_config() { # prints --port-numa-config with sockets this machine has
