@@ -187,7 +187,7 @@ png_width() {
   command_after() {
     awk -v head="$1" 'found && !/^ |^,/ { exit } found { print } index($0, head) == 1 { found = 1 }' "$(drawn)/report.txt"
   }
-  [ "$(bash -c "printf '%s ' $(command_after "The report's command")")" = "$(jq -r .scenario.command "$result/meta.json") " ]
+  [ "$(bash -c "printf '%s ' $(command_after "The scenario's command")")" = "$(jq -r .scenario.command "$result/meta.json") " ]
   [ "$(bash -c "printf '%s ' $(command_after 'What was run')")" = "$(jq -r .scenario.used "$result/meta.json") " ]
   [ "$(bash -c "printf '%s ' $(command_after 'mppsdiff 0.1.0, commit')")" = "$(jq -r .kit.command "$result/meta.json") " ]
   has "$(drawn)/report.txt" 'stats --baseline meson-static --margin 1 --seed \ 20261130 slices.tsv'

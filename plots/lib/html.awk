@@ -340,7 +340,7 @@ function write_setup(    i) {
     put("<dd>" html(fact_value[i]) "</dd>")
   }
   put("</dl>")
-  if (known(M["scenario.command"])) put("<h3>The report's command, verbatim</h3>\n<pre class=\"command\">" html(M["scenario.command"]) "</pre>")
+  if (known(M["scenario.command"])) put("<h3>The scenario's command, verbatim</h3>\n<pre class=\"command\">" html(M["scenario.command"]) "</pre>")
   if (known(M["scenario.used"])) put("<h3>What was run</h3>\n<pre class=\"command\">" html(M["scenario.used"]) "</pre>")
   if (M["scenario.notes.n"] + 0) {
     put("<h3>What was changed</h3>\n<ul>")

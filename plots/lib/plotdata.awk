@@ -371,7 +371,7 @@ function drift(    file, line, f, n, e, epochs, rounds_of, start, x, every, r, k
   close(file)
   print "panels", "rounds" > (plots "/drift_size.tsv")
   print panels + 0, x + 0 > (plots "/drift_size.tsv")
-  words("drift", "Did the machine stay steady during the run?", \
+  words("drift", "Did the machine stay steady during the run, in cycles per packet?", \
     "Cycles per packet; a dot is one slice" (every > 1 ? " of every " ordinal(every) " round" : "") \
     "; a level, one start of one link order. A step in all panels at once is the machine, not a build." \
     (off ? " Triangle: above the scale." : "") (bad ? " Cross: invalid." : ""), "One panel a build: " plural(n, "slice") " over " plural(x, "round") " in " plural(epochs + 0, "epoch") ", " bad + 0 " invalid.")

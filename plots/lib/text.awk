@@ -192,7 +192,7 @@ function write_facts(    i) {
 function write_commands(    i) {
   if (known(M["scenario.command"])) {
     out("")
-    out("The report's command, verbatim:")
+    out("The scenario's command, verbatim:")
     command(M["scenario.command"])
   }
   if (known(M["scenario.used"])) {
