@@ -28,7 +28,7 @@ machine() {
   fake bats 'Bats 1.8.2'
   fake gcc 'gcc (Debian 12.2.0-14) 12.2.0'
   fake clang 'Debian clang version 14.0.6'
-  for name in make ninja ccache git curl xz dpkg-source jq flock ip shellcheck clang-format script dpdk-testpmd; do
+  for name in make ninja ccache git curl xz dpkg-source jq zstd flock ip shellcheck clang-format script dpdk-testpmd; do
     fake "$name" 1.0
   done
   ln -sf "$(type -P pkg-config)" "$box/pkg-config"
@@ -118,7 +118,7 @@ try_nobody() {
 
 @test "every row of the table is probed: taking one thing away names that thing" {
   local pair name
-  for pair in make:make meson:meson ninja:ninja git:git curl:curl ccache:ccache xz:xz flock:flock ip:ip \
+  for pair in make:make meson:meson ninja:ninja git:git curl:curl ccache:ccache xz:xz zstd:zstd flock:flock ip:ip \
     dpkg-source:dpkg-source gnuplot:gnuplot ld.lld:lld clang-format:clang-format script:script "dpdk-testpmd:the distribution's testpmd"; do
     name=${pair%%:*}
     mv "$box/$name" aside
