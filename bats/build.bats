@@ -108,6 +108,17 @@ CASES
   [ "$(order "$("$KIT/reproducers/link" --build "$plain" --seed 1)")" = "$(order "$("$KIT/reproducers/link" --build "$plain" --seed 2)")" ]
 }
 
+@test "a library that DPDK looks for and that comes, goes or changes makes another build" {
+  local before
+  before=$("$KIT/reproducers/build" --variant meson-static --path-only)
+  mkdir "$BATS_TEST_TMPDIR/pc"
+  printf 'Name: libbpf\nDescription: none\nVersion: 99.9\nLibs:\nCflags:\n' >"$BATS_TEST_TMPDIR/pc/libbpf.pc"
+  [ "$(PKG_CONFIG_PATH=$BATS_TEST_TMPDIR/pc "$KIT/reproducers/build" --variant meson-static --path-only)" != "$before" ]
+  # One that DPDK does not ask for is none of its business.
+  mv "$BATS_TEST_TMPDIR/pc/libbpf.pc" "$BATS_TEST_TMPDIR/pc/nothing-of-dpdk.pc"
+  [ "$(PKG_CONFIG_PATH=$BATS_TEST_TMPDIR/pc "$KIT/reproducers/build" --variant meson-static --path-only)" = "$before" ]
+}
+
 @test "an interrupted configuration is made again, an interrupted compile goes on" {
   local dir tree
   dir=$(forwarder_build meson-static gcc)
