@@ -26,12 +26,7 @@ library() {
 }
 
 @test "--help names every option that the script takes" {
-  run "$KIT/reproducers/bench" --help
-  [ "$status" -eq 0 ]
-  local option
-  while IFS= read -r option; do
-    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
-  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$KIT/reproducers/bench")
+  documents_every_option "$KIT/reproducers/bench"
 }
 
 @test "bad usage is one line and exit 2" {

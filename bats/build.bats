@@ -6,12 +6,7 @@ setup() {
 }
 
 @test "--help names every option that the script takes" {
-  run "$KIT/reproducers/build" --help
-  [ "$status" -eq 0 ]
-  local option
-  while IFS= read -r option; do
-    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
-  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$KIT/reproducers/build")
+  documents_every_option "$KIT/reproducers/build"
 }
 
 @test "bad usage is one line and exit 2" {

@@ -23,12 +23,7 @@ unpacked() { # FILE: unpacks into ./un and prints the folder
 }
 
 @test "--help names every option that the script takes" {
-  local option
-  run "$bundle" --help
-  [ "$status" -eq 0 ]
-  while IFS= read -r option; do
-    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
-  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$bundle")
+  documents_every_option "$bundle"
 }
 
 @test "bad usage is one line and exit 2" {

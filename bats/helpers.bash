@@ -38,6 +38,17 @@ one_line_error() {
   [[ "${lines[0]}" == *"$1"* ]] || { printf 'expected "%s" in: %s\n' "$1" "${lines[0]}" >&2; return 1; }
 }
 
+# documents_every_option PROGRAM [SCRIPT]: its --help names every option that its option loop takes; SCRIPT has
+# the loop when it is not the program itself.
+documents_every_option() {
+  local option
+  run "$1" --help
+  [ "$status" -eq 0 ] || return 1
+  while IFS= read -r option; do
+    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
+  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "${2:-$1}")
+}
+
 # forwarder_build [VARIANT] [CC]: the directory of a finished build of the default DPDK, made on first use.
 forwarder_build() {
   "$KIT/reproducers/build" --variant "${1:-meson-static-nopic}" --cc "${2:-gcc}" 3>&-

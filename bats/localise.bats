@@ -58,12 +58,7 @@ part() {
 }
 
 @test "--help names every option that the script takes" {
-  local option
-  run "$localise" --help
-  [ "$status" -eq 0 ]
-  while IFS= read -r option; do
-    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
-  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$localise")
+  documents_every_option "$localise"
 }
 
 @test "bad usage is one line and exit 2, and leaves nothing" {

@@ -30,12 +30,7 @@ looks() { # COLUMN...: looks.tsv without its header
 }
 
 @test "--help names every option that the script takes" {
-  run "$KIT/reproducers/measure" --help
-  [ "$status" -eq 0 ]
-  local option
-  while IFS= read -r option; do
-    [[ "$output" == *"$option"* ]] || { echo "undocumented: $option"; return 1; }
-  done < <(sed -n 's/^ *\(--[a-z-]*\)) .*/\1/p' "$KIT/reproducers/measure")
+  documents_every_option "$KIT/reproducers/measure"
 }
 
 @test "bad usage is one line and exit 2, before anything runs" {

@@ -133,12 +133,6 @@ parse_options() {
   fi
 }
 
-# in_range NAME VALUE MIN MAX: exit 2 unless VALUE is a whole number within.
-in_range() {
-  [[ $2 =~ ^(0|[1-9][0-9]{0,8})$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] ||
-    die "--$1 takes a whole number from $3 to $4, not '$2'"
-}
-
 # percent NAME VALUE: exit 2 unless VALUE is a number of percent.
 percent() {
   [[ $2 =~ ^[0-9]{1,3}(\.[0-9]{1,6})?$ ]] || die "--$1 takes percent, 0 to 999, not '$2'"
@@ -346,11 +340,6 @@ refuse_command() {
   reason=$(sed -n 's/^mppsdiff: //p' "$work/probe.log" | sed -n 1p)
   keyfile_error "$scenario_file" "$command_line" "bad command: ${reason:-$(sed -n '$p' "$work/probe.log")}" || true
   exit 2
-}
-
-kill_quietly() { # PID
-  kill "$1" 2>/dev/null || true
-  wait "$1" 2>/dev/null || true
 }
 
 # forwarder_arguments: EAL's and the application's options of one forwarder, one a line.

@@ -255,16 +255,16 @@ share_cpu(struct trace *tr, pid_t tid)
 			return;
 		tr->moved = tid;
 	}
-	if (CPU_COUNT(&set) == 1 && sched_setaffinity(0, sizeof(set), &set) != 0)
-		return;
+	if (CPU_COUNT(&set) == 1)
+		(void)sched_setaffinity(0, sizeof(set), &set);
 }
 
 static void
 give_back_cpu(struct trace *tr)
 {
 	/* a thread that has ended by now needs none */
-	if (tr->moved != 0 && sched_setaffinity(tr->moved, sizeof(tr->home), &tr->home) != 0)
-		tr->moved = 0;
+	if (tr->moved != 0)
+		(void)sched_setaffinity(tr->moved, sizeof(tr->home), &tr->home);
 	tr->moved = 0;
 }
 

@@ -50,6 +50,11 @@ need_value() { # OPTION [VALUE...]: exit 2 unless a value follows the option
   fi
 }
 
+in_range() { # OPTION VALUE MIN MAX: exit 2 unless VALUE is a whole number within
+  [[ $2 =~ ^(0|[1-9][0-9]{0,8})$ ]] && (($2 >= $3 && $2 <= $4)) ||
+    die "--$1 takes a whole number from $3 to $4, not '$2'"
+}
+
 # --- undo ---------------------------------------------------------------------
 
 # The undo stack is one flat array: the words of a command, then their count, so
@@ -154,6 +159,11 @@ temp_dir() { # VARIABLE [PARENT]: a fresh folder, removed when this shell ends
   printf -v "$1" '%s' "$_temp_dir_path"
 }
 
+kill_quietly() { # PID: of a child of this shell; it has ended on return
+  kill "$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
+
 # --- waiting and progress -----------------------------------------------------
 
 poll_until() { # SECONDS COMMAND...: until it succeeds; 1 when the time is over
@@ -209,6 +219,10 @@ progress() { # LABEL DONE TOTAL: one line that redraws itself; silent without a 
 
 kit_root() { # prints the absolute path of the project's folder
   (CDPATH='' cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd -P)
+}
+
+identity_value() { # BUILD KEY: what the folder that reproducers/build printed says of itself
+  sed -n "s/^$2=//p" "$1/identity"
 }
 
 # As the XDG base directory specification has it: a relative XDG_CACHE_HOME does
