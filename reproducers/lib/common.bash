@@ -221,6 +221,11 @@ kit_root() { # prints the absolute path of the project's folder
   (CDPATH='' cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd -P)
 }
 
+# objects_root BUILD: the folder to which a build's archives, members and objects are relative.
+objects_root() {
+  if [ -d "$1/make" ]; then printf '%s/make\n' "$1"; else printf '%s/meson\n' "$1"; fi
+}
+
 identity_value() { # BUILD KEY: what the folder that reproducers/build printed says of itself
   sed -n "s/^$2=//p" "$1/identity"
 }

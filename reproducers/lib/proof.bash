@@ -110,13 +110,14 @@ proof_functions_header() {
 # library, as FOLDER/compare.tsv (a is the baseline), and the row of inlining.tsv that counts them. A library that
 # cannot be compared, like one of bitcode, is a line of FOLDER/not-compared.txt.
 proof_functions() {
-  local archive name skipped=0
+  local archive name skipped=0 root_a root_b
+  root_a=$(objects_root "$3") root_b=$(objects_root "$4")
   : >"$5/not-compared.txt"
   printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$5/compare.tsv"
   while IFS= read -r archive; do
     name=${archive##*/lib}
     name=${name%.a}
-    if "$tools/elfproof" compare "$3/meson/$archive" "$4/meson/$archive" >"$5/compare.new" 2>>"$5/not-compared.txt"; then
+    if "$tools/elfproof" compare "$root_a/$archive" "$root_b/$archive" >"$5/compare.new" 2>>"$5/not-compared.txt"; then
       awk -v OFS='\t' -v library="$name" 'NR > 1 { print library, $0 }' "$5/compare.new" >>"$5/compare.tsv"
     else
       skipped=$((skipped + 1))
@@ -183,7 +184,7 @@ proof_row() {
   variant_load "$variant"
   cc_path=$(sed -n 's/^cc_path=//p' "$dir/identity")
   mkdir -p "$folder"
-  mapfile -t archives < <(sed "s#^#$dir/meson/#" "$dir/archives")
+  mapfile -t archives < <(sed "s#^#$(objects_root "$dir")/#" "$dir/archives")
   "$tools/elfproof" objects "${archives[@]}" >"$folder/objects.tsv"
   proof_libraries <"$folder/objects.tsv" >"$folder/libraries.tsv"
   "$tools/elfproof" model "${archives[@]}" >"$folder/model.txt"
