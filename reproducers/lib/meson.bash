@@ -42,10 +42,10 @@ find_python() {
   local python
   ! python3 -c 'import elftools' >/dev/null 2>&1 || return 0
   python=$(meson runpython -c 'import sys; print(sys.executable)' 2>/dev/null) || return 0
-  mkdir -p "$dir/bin"
+  mkdir -p "$dir/bin" || return
   # A script and not a link: the python of a virtual environment knows itself by its own path.
-  printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$dir/bin/python3"
-  chmod +x "$dir/bin/python3"
+  printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$dir/bin/python3" || return
+  chmod +x "$dir/bin/python3" || return
   export PATH=$dir/bin:$PATH
 }
 
@@ -178,6 +178,5 @@ meson_record_commands() {
 
 # meson_build: configures and compiles; leaves archives, ldlibs, members, objects and commands.tsv.
 meson_build() {
-  find_python
-  meson_configure && meson_choose_targets && meson_compile && meson_record_commands
+  find_python && meson_configure && meson_choose_targets && meson_compile && meson_record_commands
 }
