@@ -183,9 +183,17 @@ check_options() {
   baseline=${baseline:-${scenario_of[baseline]}}
   # Everything is read before anything runs, so that a bad file loses nothing.
   for variant in "${variant_list[@]}"; do variant_load "$variant"; done
-  for cc in "${cc_list[@]}"; do variant_check_compiler "$cc"; done
+  for cc in "${cc_list[@]}"; do
+    variant_check_compiler "$cc"
+    for variant in "${variant_list[@]}"; do
+      variant_load "$variant"
+      variant_check_linker "$cc" "$linker"
+    done
+  done
   [[ " ${variant_list[*]} " == *" $baseline "* ]] ||
     die "the baseline '$baseline' is not among the variants (${variant_list[*]}); add it to --variants or name another with --baseline"
+  variant_load "$baseline"
+  [ -z "${variant_of[expected_error]}" ] || die "the baseline '$baseline' is expected to fail; name another with --baseline"
 }
 
 load_scenario() {
@@ -221,6 +229,7 @@ build_all() {
   mkdir -p "$work/proof"
   proof_constants_header >"$work/proof/constants.tsv"
   proof_functions_header >"$work/proof/inlining.tsv"
+  proof_notes_header >"$work/proof/notes.tsv"
   for cc in "${cc_list[@]}"; do
     for variant in "${variant_list[@]}"; do
       note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"
@@ -228,7 +237,7 @@ build_all() {
       supervise "$kit/reproducers/build" --identity "$work/source" --variant "$variant" --cc "$cc" \
         --error-file "$work/error" "${build_options[@]}" >"$work/out" || status=$?
       case $status in
-        0) folder_of[$cc/$variant]=$(cat "$work/out") ;;
+        0) built "$variant" "$cc" ;;
         1) failed_row "$variant" "$cc" 'build failed' ;;
         *) exit "$status" ;;
       esac
@@ -241,6 +250,14 @@ build_all() {
       link_all "$variant" "$cc" "${folder_of[$cc/$variant]}" "${folder_of[$cc/$baseline]:-}"
     done
   done
+}
+
+# built VARIANT CC: notes the folder; a build that was expected to fail and did not is worth a word.
+built() {
+  folder_of[$2/$1]=$(cat "$work/out")
+  variant_load "$1"
+  [ -z "${variant_of[expected_error]}" ] ||
+    warnings+=("$1 with ${2##*/} was expected to fail (${variant_of[expected_error]}) and did not: it was built, and is treated as any other")
 }
 
 # link_one DIR OPTION...: links, and leaves the binary's path in $work/out.
@@ -261,17 +278,23 @@ link_all() {
   done
 }
 
-# failed_row VARIANT CC STATUS: a row of builds.tsv from the error the step printed.
+# failed_row VARIANT CC STATUS: a row of builds.tsv from the error the step printed. A build that fails with the
+# words its data file expects is an answer and no failure of the run.
 failed_row() {
-  local reason log
-  failures=$((failures + 1))
+  local reason log status=$3
   reason=$(tr '\t\n' '  ' <"$work/error" | sed 's, *$,,')
+  variant_load "$1"
+  if [ -n "${variant_of[expected_error]}" ] && [[ $reason == *"${variant_of[expected_error]}"* ]]; then
+    status='fails as expected'
+  else
+    failures=$((failures + 1))
+  fi
   log=$(sed -n 's/.*(log: \(.*\))$/\1/p' <<<"$reason" | tail -n 1)
   if [ -n "$log" ]; then
     mkdir -p "$work/logs"
     cp -f "$log" "$work/logs/$1-${2##*/}.log" && log=logs/$1-${2##*/}.log
   fi
-  proof_failed "$1" "${2##*/}" "$release" "$3" "$reason" "${log:--}" >>"$work/builds.tsv"
+  proof_failed "$1" "${2##*/}" "$release" "$status" "$reason" "${log:--}" >>"$work/builds.tsv"
 }
 
 note_step() { # TEXT: what is going on, for people only
@@ -362,10 +385,11 @@ write_plan() {
 
 # run_key: what makes two runs the same run: an interrupted one resumes only with the same key.
 run_key() {
+  local file
   {
     printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$looks" "$until_decided" "$max_wait" "$perf_events" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
     cat "$work/plan.tsv"
-    cut -f5 "$work/binaries" | xargs -d '\n' sha256sum
+    cut -f5 "$work/binaries" | while IFS= read -r file; do printf '%s\n' "$file"; binary_libraries "$file"; done | xargs -d '\n' sha256sum
     sha256sum "$tools/slices"
   } | sha256sum | cut -c1-16
 }
