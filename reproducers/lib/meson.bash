@@ -49,6 +49,27 @@ find_python() {
   export PATH=$dir/bin:$PATH
 }
 
+# meson_patch: no release of DPDK says `pic: true` in its meson files (18.11 to 26.07), but a changed tree may, and then
+# it does not listen to -Db_staticpic=false. Such a tree is copied, DIR/tree, with `pic: false` in those places;
+# DIR/tree.diff is the change, which the proof keeps.
+meson_patch() {
+  local file
+  local -a files
+  [[ " ${variant_of[meson_options]} " == *' -Db_staticpic=false '* ]] || return 0
+  mapfile -t files < <(cd "$tree" && grep -rlwE --include=meson.build 'pic *: *true' . | sort)
+  [ "${#files[@]}" -gt 0 ] || return 0
+  if ! [ -f "$dir/meson/.configured" ]; then
+    rm -rf "$dir/tree" "$dir/tree.diff"
+    # Hard links: only what is changed becomes a file of its own.
+    cp -al "$tree" "$dir/tree" && find "$dir/tree" -type d -exec chmod u+w {} + || return
+    for file in "${files[@]#./}"; do
+      sed -i -E 's/\<pic *: *true\>/pic: false/' "$dir/tree/$file" || return
+      diff -u --label "a/$file" --label "b/$file" "$tree/$file" "$dir/tree/$file" >>"$dir/tree.diff" || [ $? -eq 1 ] || return
+    done
+  fi
+  tree=$dir/tree
+}
+
 # meson_configure: runs meson once. A configuration that was interrupted is thrown away and made again.
 meson_configure() {
   local -a arguments
@@ -211,5 +232,5 @@ meson_record_commands() {
 # meson_build: configures and compiles; leaves archives, ldlibs, members, objects and commands.tsv.
 meson_build() {
   find_python
-  meson_configure && meson_choose_targets && meson_compile && meson_record_commands
+  meson_patch && meson_configure && meson_choose_targets && meson_compile && meson_record_commands
 }

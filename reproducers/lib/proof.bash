@@ -282,6 +282,10 @@ proof_row() {
   "$tools/elfproof" model "${archives[@]}" >"$folder/model.txt"
   "$tools/elfproof" binary "$binary" >"$folder/binary.txt"
   _proof_shared "$binary" "$folder"
+  if [[ -f $dir/tree.diff ]]; then
+    cp -f "$dir/tree.diff" "$folder/tree.diff"
+    proof_note "$variant" "$cc" "$work" "the tree's own meson files say \`pic: true\`; built from a copy in which they say \`pic: false\`, $(grep -c '^+++ ' "$dir/tree.diff") files changed (proof/$variant-${cc##*/}/tree.diff)"
+  fi
   [[ $(_binary_value got_uses_left) != - ]] ||
     proof_note "$variant" "$cc" "$work" 'linked without --emit-relocs, so how many uses of GOT and PLT the linker left is not known'
   [[ ! -f $folder/shared.tsv ]] || proof_note "$variant" "$cc" "$work" "$(_shared_words "$folder" "$variant-${cc##*/}")"
