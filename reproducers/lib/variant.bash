@@ -106,6 +106,21 @@ lto_check_linker() {
   esac
 }
 
+# compilers_installed: the names of every gcc, gcc-N, clang and clang-N on the PATH, one a line; of several names of
+# one binary the first, so gcc and not gcc-12.
+compilers_installed() {
+  local name file path
+  local -A seen=()
+  path=$(path_without_ccache)
+  while IFS= read -r name; do
+    file=$(PATH=$path command -v "$name") || continue
+    file=$(readlink -f "$file")
+    [ -z "${seen[$file]:-}" ] || continue
+    seen[$file]=yes
+    printf '%s\n' "$name"
+  done < <(printf '%s\n' gcc clang; PATH=$path compgen -c | grep -xE '(gcc|clang)-[0-9]+' | sort -uV)
+}
+
 # compiler_package NAME: the Debian package that brings the compiler.
 compiler_package() {
   printf '%s\n' "${1##*/}"
