@@ -247,6 +247,11 @@ proof_libraries() {
     }'
 }
 
+# _config BUILD: its constants and objects. What is compiled again for a shared library lies in another folder there.
+_config() {
+  sed 's#\.so[.0-9]*\.p/#.a.p/#; s#/libtmp_rte_#/librte_#' "$1/config" | sort
+}
+
 # _contradiction: prints what of the proof contradicts the data file; nothing when all is as asked.
 _contradiction() {
   if [[ $objects_with_flag != "$objects" ]]; then
@@ -260,10 +265,10 @@ _contradiction() {
     _shared_contradiction "$binary" "$folder"
   elif [[ -n $(_lto_contradiction "$binary" "$dir") ]]; then
     _lto_contradiction "$binary" "$dir"
-  elif [[ -n $reference ]] && ! cmp -s "$reference/config" "$dir/config" &&
+  elif [[ -n $reference ]] && ! cmp -s <(_config "$reference") <(_config "$dir") &&
     # Another build system has constants of its own, and they are listed; in the same one they are a mistake.
     [[ $(sed -n 's/^mode=//p' "$reference/identity") == "$(sed -n 's/^mode=//p' "$dir/identity")" ]]; then
-    printf 'configured differently from the baseline: %s' "$(diff "$reference/config" "$dir/config" | sed -n 's/^[<>] //p' | sed -n 1,3p | paste -sd ,)"
+    printf 'configured differently from the baseline: %s' "$(diff <(_config "$reference") <(_config "$dir") | sed -n 's/^[<>] //p' | sed -n 1,3p | paste -sd ,)"
   fi
 }
 
