@@ -145,6 +145,35 @@ CASES
   rm -rf "$dir"
 }
 
+@test "a tree that says pic: true itself: its copy is changed and the change recorded; the tree stays as it is" {
+  local tree=$BATS_TEST_TMPDIR/tree dir before
+  cd "$BATS_TEST_TMPDIR"
+  "$KIT/reproducers/source" >id 3>&-
+  cp -a "$(sed -n 's/^tree=//p' id)" "$tree"
+  chmod -R u+w "$tree"
+  sed -i '/ = static_library(/,/c_args/s/c_args: cflags/pic: true, &/' "$tree/lib/meson.build"
+  sed -i '/ = static_library(/,/c_args/s/c_args: cflags/pic : true, &/' "$tree/drivers/meson.build"
+  sed "s#^tree=.*#tree=$tree#; s#^id=.*#id=sha256:pictrue$$#" id >id2
+  before=$(cd "$tree" && find . -type f -exec sha256sum {} + | sort | sha256sum)
+  # Unasked, the tree's word counts.
+  dir=$(small_build meson-static gcc --identity id2)
+  [ ! -e "$dir/tree.diff" ]
+  rm -rf "$dir"
+  dir=$(small_build meson-static-nopic gcc --identity id2)
+  if grep -q -e ' -fPIC ' "$dir/commands.tsv"; then return 1; fi
+  [ "$(grep -c '^-.*pic *: true, ' "$dir/tree.diff")" -eq 3 ]
+  [ "$(grep -c '^+.*pic: false, ' "$dir/tree.diff")" -eq 3 ]
+  [ "$(cd "$tree" && find . -type f -exec sha256sum {} + | sort | sha256sum)" = "$before" ]
+  # An interrupted build goes on with the same copy.
+  rm "$dir/done"
+  [ "$(small_build meson-static-nopic gcc --identity id2)" = "$dir" ]
+  proved meson-static-nopic "$dir" "$("$KIT/reproducers/link" --build "$dir")"
+  [ "$proof_status" -eq 0 ]
+  cmp "$dir/tree.diff" proof/meson-static-nopic-gcc/tree.diff
+  grep -qF 'built from a copy in which they say `pic: false`, 2 files changed (proof/meson-static-nopic-gcc/tree.diff)' proof/notes.tsv
+  rm -rf "$dir"
+}
+
 @test "an unwritable cache is one clear line" {
   run env XDG_CACHE_HOME=/proc/nonexistent "$KIT/reproducers/build"
   [ "$status" -eq 2 ]

@@ -61,6 +61,47 @@ forwarder_path() {
   "$KIT/reproducers/link" --build "$dir" 3>&-
 }
 
+# small_build VARIANT [CC [OPTION...]]: a finished build with ring and null drivers alone, which takes seconds.
+small_build() {
+  "$KIT/reproducers/build" --variant "$1" --cc "${2:-gcc}" --drivers bus/pci,bus/vdev,mempool/ring,net/null,net/ring "${@:3}" 3>&-
+}
+
+# forward_once BINARY [OPTION...]: the forwarder forwards a little, without hugepages; its answers in ./answers.
+forward_once() {
+  printf 'run 100 100\nquit\n' |
+    timeout 120 "$1" -l 0 --no-huge -m 256 --no-pci --no-shconf --no-telemetry -- --slices "${@:2}" >answers 2>forward.log 3>&- ||
+    { cat forward.log answers >&2; return 1; }
+}
+
+# proved VARIANT BUILD BINARY: the row of the proof in ./builds.tsv, its files below ./proof, proof_status.
+proved() {
+  local library
+  for library in common keyfile variant proof; do
+    # shellcheck source=/dev/null
+    . "$KIT/reproducers/lib/$library.bash"
+  done
+  tools=$TOOLS
+  rm -rf proof
+  mkdir proof
+  proof_header >builds.tsv
+  proof_notes_header >proof/notes.tsv
+  proof_status=0
+  proof_row "$1" "$(sed -n 's/^cc=//p' "$2/identity")" "$2" "${4:-}" "$3" . 2>proof/warnings || proof_status=$?
+}
+
+# column NAME: of the row that `proved` made.
+column() {
+  awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' builds.tsv
+}
+
+# kit_copy: a copy of the kit in $copy, for tests that add a data file; it shares the tools and every cached build.
+kit_copy() {
+  : "${copy:=$BATS_TEST_TMPDIR/kit}"
+  mkdir "$copy"
+  cp -a "$KIT"/{fwd,reproducers,scenarios,plots,Makefile,meson.build} "$copy/"
+  ln -s "$KIT/build" "$copy/build"
+}
+
 # has_hugepages MB: whether that many megabytes of 2 MB hugepages are free.
 has_hugepages() {
   local free

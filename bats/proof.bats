@@ -64,6 +64,16 @@ EXPECTED
   [ -z "$(_contradiction)" ]
 }
 
+@test "constants: objects of a shared build lie in other folders and are the same; one more is not" {
+  dir=$other reference=$base objects=1 objects_with_flag=1 model=pie model_asked=pie elf_type=EXEC elf_asked=EXEC
+  echo 'mode=meson' | tee "$base/identity" >"$other/identity"
+  printf 'RTE_ONE 1\nlib/librte_a.a.p/a.c.o\ndrivers/libtmp_rte_b.a.p/b.c.o\n' >"$base/config"
+  printf 'RTE_ONE 1\nlib/librte_a.so.26.2.p/a.c.o\ndrivers/librte_b.so.26.2.p/b.c.o\n' >"$other/config"
+  [ -z "$(_contradiction)" ]
+  echo drivers/librte_b.so.26.2.p/c.c.o >>"$other/config"
+  [[ "$(_contradiction)" == "configured differently from the baseline: drivers/librte_b.a.p/c.c.o" ]]
+}
+
 # archives FLAG... : both builds get an archive of the fixture, the other one compiled with FLAG.
 archives() {
   require_cmd gcc ar

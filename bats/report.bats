@@ -483,6 +483,29 @@ CASES
   done
 }
 
+@test "a build that fails as expected is no failure, in text, page, JUnit and summary; notes of the proof are shown" {
+  local junit=$BATS_TEST_TMPDIR/junit.xml summary=$BATS_TEST_TMPDIR/summary.md
+  edit builds.tsv '$1 == "meson-static-lto" { $5 = "fails as expected"; $6 = "ld: recompile with -fPIC"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
+  mkdir "$result/proof"
+  printf 'variant\tcc\tnote\nmeson-shared\tgcc\t20 <b>libraries</b>\n' >"$result/proof/notes.tsv"
+  "$report" --junit "$junit" --summary "$summary" --gate 900 "$result" >/dev/null
+  has "$result/report.txt" 'meson-static-lto gcc fails as expected: ld: recompile with -fPIC'
+  has "$result/report.txt" 'What cannot be built, as expected: meson-static-lto (gcc), meson-static-lto (clang).'
+  has "$result/report.txt" '- meson-shared (gcc): 20 <b>libraries</b>.'
+  has "$result/report.html" 'meson-shared (gcc): 20 &lt;b&gt;libraries&lt;/b&gt;.'
+  has "$result/report.html" '<td>fails as expected</td>'
+  lacks "$result/report.html" '<td class="failed">fails as expected</td>'
+  for file in report.txt report.html; do
+    lacks "$result/$file" 'What failed'
+    lacks "$result/$file" 'variants were not measured'
+  done
+  mail_width "$result/report.txt"
+  grep -q ' errors="0" ' "$junit"
+  [ "$(grep -c '<system-out>fails as expected: ld: recompile with -fPIC' "$junit")" -eq 2 ]
+  has "$summary" 'fails as expected: ld: recompile with -fPIC'
+  lacks "$summary" 'not measured'
+}
+
 # --- hostile and broken data -----------------------------------------------------------------
 
 @test "markup and control characters in the data are harmless, in text, page and SVG" {

@@ -9,12 +9,6 @@ setup() {
   copy=$BATS_TEST_TMPDIR/kit
 }
 
-kit_copy() {
-  mkdir "$copy"
-  cp -a "$KIT"/{fwd,reproducers,scenarios,plots,Makefile,meson.build} "$copy/"
-  ln -s "$KIT/build" "$copy/build"
-}
-
 results_seen() { # result folders a user sees
   find "$results" -mindepth 1 -maxdepth 1 -name '[!.]*' 2>/dev/null
 }

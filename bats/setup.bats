@@ -23,6 +23,7 @@ machine() {
     ln -sf "$(type -P "$name")" "$box/$name"
   done
   fake ld.lld 'LLD 14.0.6 (compatible with GNU linkers)'
+  fake ld.mold 'mold 1.10.1 (compatible with GNU ld)'
   fake meson 1.0.1
   fake gnuplot 'gnuplot 5.4 patchlevel 4'
   fake bats 'Bats 1.8.2'
@@ -119,7 +120,7 @@ try_nobody() {
 @test "every row of the table is probed: taking one thing away names that thing" {
   local pair name
   for pair in make:make meson:meson ninja:ninja git:git curl:curl ccache:ccache xz:xz zstd:zstd flock:flock ip:ip \
-    dpkg-source:dpkg-source gnuplot:gnuplot ld.lld:lld clang-format:clang-format script:script "dpdk-testpmd:the distribution's testpmd"; do
+    dpkg-source:dpkg-source gnuplot:gnuplot ld.lld:lld ld.mold:mold clang-format:clang-format script:script "dpdk-testpmd:the distribution's testpmd"; do
     name=${pair%%:*}
     mv "$box/$name" aside
     try --check --for all

@@ -298,6 +298,18 @@ CODE
   done
 }
 
+@test "--map: a shared library's map is beside it; what is no map is let be" {
+  gcc -shared "$FIXTURES/shared.s" -c -o librte_one.c.o
+  gcc -shared librte_one.c.o -Wl,-Map=libshared.so.map -o libshared.so
+  gcc -O2 "$FIXTURES/paths.c" "$FIXTURES/marks.c" -L. -lshared "-Wl,-rpath,$PWD" -o paths
+  traced --out with.tsv ./paths
+  [ "$(grep -P '^shared\t(?!-\t\[plt\])' with.tsv | cut -f 2,3 | sort -u)" = $'librte_one.c.o\tlocal\nlibrte_one.c.o\tshared_call' ]
+  echo "no map" >libshared.so.map
+  traced --out without.tsv ./paths
+  [ "$(grep -P '\tshared_call\t' without.tsv | cut -f 2)" = - ]
+  diff <(cut -f 1,3,4 with.tsv | sort) <(cut -f 1,3,4 without.tsv | sort)
+}
+
 @test "objects: without a map DWARF names the source, of gcc's and clang's code" {
   as --defsym EXTRA=0 "$FIXTURES/work.s" -o work.o
   for cc in gcc clang; do

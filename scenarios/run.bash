@@ -41,7 +41,8 @@ usage: scenarios/$name/run [options]
 Build DPDK's variants, forward packets through each, and report the difference.
 
   --baseline=VARIANT  what the others are compared with (default: the scenario's)
-  --cc=LIST           compilers, comma-separated (default gcc,clang)
+  --cc=LIST           compilers, comma-separated: gcc, clang, gcc-N, clang-N or a path, or all there are on the
+                      PATH (default gcc,clang)
   --device=NAME       software: the software ConnectX, driven by the real mlx5 driver; ring: net_ring
                       ports with real frames; null: net_null (default: software where it can run)
   --dpdk=SPEC         DPDK: a release, directory, tarball, distro, git:REPO@TAG (default 22.11)
@@ -179,13 +180,26 @@ check_options() {
   variants=${variants:-${scenario_of[variants]}}
   [ "$variants" != all ] || variants=$(keyfile_list variant | paste -sd,)
   IFS=', ' read -r -a variant_list <<<"$variants"
-  IFS=, read -r -a cc_list <<<"$ccs"
+  if [ "$ccs" = all ]; then
+    mapfile -t cc_list < <(compilers_installed)
+    [ "${#cc_list[@]}" -gt 0 ] || die "--cc all: no gcc and no clang on the PATH; install one: apt-get install $(compiler_package gcc)"
+  else
+    IFS=, read -r -a cc_list <<<"$ccs"
+  fi
   baseline=${baseline:-${scenario_of[baseline]}}
   # Everything is read before anything runs, so that a bad file loses nothing.
   for variant in "${variant_list[@]}"; do variant_load "$variant"; done
-  for cc in "${cc_list[@]}"; do variant_check_compiler "$cc"; done
+  for cc in "${cc_list[@]}"; do
+    variant_check_compiler "$cc"
+    for variant in "${variant_list[@]}"; do
+      variant_load "$variant"
+      variant_check_linker "$cc" "$linker"
+    done
+  done
   [[ " ${variant_list[*]} " == *" $baseline "* ]] ||
     die "the baseline '$baseline' is not among the variants (${variant_list[*]}); add it to --variants or name another with --baseline"
+  variant_load "$baseline"
+  [ -z "${variant_of[expected_error]}" ] || die "the baseline '$baseline' is expected to fail; name another with --baseline"
 }
 
 load_scenario() {
@@ -221,6 +235,7 @@ build_all() {
   mkdir -p "$work/proof"
   proof_constants_header >"$work/proof/constants.tsv"
   proof_functions_header >"$work/proof/inlining.tsv"
+  proof_notes_header >"$work/proof/notes.tsv"
   for cc in "${cc_list[@]}"; do
     for variant in "${variant_list[@]}"; do
       note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"
@@ -228,7 +243,7 @@ build_all() {
       supervise "$kit/reproducers/build" --identity "$work/source" --variant "$variant" --cc "$cc" \
         --error-file "$work/error" "${build_options[@]}" >"$work/out" || status=$?
       case $status in
-        0) folder_of[$cc/$variant]=$(cat "$work/out") ;;
+        0) built "$variant" "$cc" ;;
         1) failed_row "$variant" "$cc" 'build failed' ;;
         *) exit "$status" ;;
       esac
@@ -241,6 +256,14 @@ build_all() {
       link_all "$variant" "$cc" "${folder_of[$cc/$variant]}" "${folder_of[$cc/$baseline]:-}"
     done
   done
+}
+
+# built VARIANT CC: notes the folder; a build that was expected to fail and did not is worth a word.
+built() {
+  folder_of[$2/$1]=$(cat "$work/out")
+  variant_load "$1"
+  [ -z "${variant_of[expected_error]}" ] ||
+    warnings+=("$1 with ${2##*/} was expected to fail (${variant_of[expected_error]}) and did not: it was built, and is treated as any other")
 }
 
 # link_one DIR OPTION...: links, and leaves the binary's path in $work/out.
@@ -261,17 +284,23 @@ link_all() {
   done
 }
 
-# failed_row VARIANT CC STATUS: a row of builds.tsv from the error the step printed.
+# failed_row VARIANT CC STATUS: a row of builds.tsv from the error the step printed. A build that fails with the
+# words its data file expects is an answer and no failure of the run.
 failed_row() {
-  local reason log
-  failures=$((failures + 1))
+  local reason log status=$3
   reason=$(tr '\t\n' '  ' <"$work/error" | sed 's, *$,,')
+  variant_load "$1"
+  if [ -n "${variant_of[expected_error]}" ] && [[ $reason == *"${variant_of[expected_error]}"* ]]; then
+    status='fails as expected'
+  else
+    failures=$((failures + 1))
+  fi
   log=$(sed -n 's/.*(log: \(.*\))$/\1/p' <<<"$reason" | tail -n 1)
   if [ -n "$log" ]; then
     mkdir -p "$work/logs"
     cp -f "$log" "$work/logs/$1-${2##*/}.log" && log=logs/$1-${2##*/}.log
   fi
-  proof_failed "$1" "${2##*/}" "$release" "$3" "$reason" "${log:--}" >>"$work/builds.tsv"
+  proof_failed "$1" "${2##*/}" "$release" "$status" "$reason" "${log:--}" >>"$work/builds.tsv"
 }
 
 note_step() { # TEXT: what is going on, for people only
@@ -282,51 +311,102 @@ note_step() { # TEXT: what is going on, for people only
 take_hugepages() {
   local processes
   hugepages_text=--no-huge
-  processes=$(awk -F '\t' -v baseline="$baseline" '$4 == 0 { n++; if ($1 == baseline) n++ } $4 == 1 { n++ } END { print n + 0 }' "$work/binaries")
   if [ "$huge" = yes ]; then
-    if hugepages_reserve "$PROBE_MEGABYTES" && probe_forwarder && [ -n "$probed_megabytes" ] &&
-      { [ $((processes * probed_megabytes)) -le "$PROBE_MEGABYTES" ] || hugepages_reserve $((processes * probed_megabytes - PROBE_MEGABYTES)); }; then
-      hugepages_text="reserved for $processes forwarders of $probed_megabytes MB"
-      return
+    if hugepages_reserve "$PROBE_MEGABYTES" && probe_forwarders && [ -n "$probed_megabytes" ]; then
+      drop_unstarted
+      processes=$(awk -F '\t' -v baseline="$baseline" '$4 == 0 { n++; if ($1 == baseline) n++ } $4 == 1 { n++ } END { print n + 0 }' "$work/binaries")
+      if [ $((processes * probed_megabytes)) -le "$PROBE_MEGABYTES" ] || hugepages_reserve $((processes * probed_megabytes - PROBE_MEGABYTES)); then
+        hugepages_text="reserved for $processes forwarders of $probed_megabytes MB"
+        return
+      fi
     fi
     warn "no hugepages (${HUGEPAGES_REASON:-a forwarder does not start with them}); forwarding without them, and the report says so"
     huge=no
   fi
-  probe_forwarder || true
+  probe_forwarders || true
+  drop_unstarted
 }
 
 # What a first forwarder may take while its need is measured; mlx5's multi-packet queues take the most.
 PROBE_MEGABYTES=1024
 
-# probe_forwarder: starts the first binary once and sets probed_megabytes to what it holds in hugepages when
-# it is ready, empty without them. Drivers allocate by rules of their own, so this is measured and not
-# computed. 1 when it does not start; a command it does not accept ends the run: every other would refuse it.
-probe_forwarder() {
-  local pid hold status=0
-  local -a arguments
+# probe_forwarders: starts every binary as built once, one after the other. Those that do not start stand in
+# $work/unstarted with the reason. 1 when none does.
+probe_forwarders() {
+  local variant cc dpdk layout binary started=no
   probed_megabytes=''
+  : >"$work/unstarted"
+  while IFS=$'\t' read -r variant cc dpdk layout binary; do
+    [ "$layout" -eq 0 ] || continue
+    note_step "first start: $variant, $cc"
+    if probe_forwarder "$binary"; then
+      started=yes
+    else
+      printf '%s\t%s\t%s\n' "$variant" "$cc" "$PROBE_REASON" >>"$work/unstarted"
+    fi
+  done <"$work/binaries"
+  [ "$started" = yes ]
+}
+
+# drop_unstarted: forwarders that do not start (for a CPU this machine is not, say) are rows with the reason, and the
+# rest goes on.
+drop_unstarted() {
+  local variant cc reason
+  while IFS=$'\t' read -r variant cc reason; do
+    warn "$variant with $cc does not start: $reason; it is shown and not measured"
+    failures=$((failures + 1))
+    awk -F '\t' -v OFS='\t' -v variant="$variant" -v cc="$cc" '$1 != variant || $2 != cc' "$work/binaries" >"$work/binaries.new"
+    mv -f "$work/binaries.new" "$work/binaries"
+    REASON=$reason awk -F '\t' -v OFS='\t' -v variant="$variant" -v cc="$cc" '
+      $1 == variant && $2 == cc { $5 = "run failed"; $6 = ENVIRON["REASON"] } { print }' "$work/builds.tsv" >"$work/builds.new"
+    mv -f "$work/builds.new" "$work/builds.tsv"
+  done <"$work/unstarted"
+  [ -s "$work/binaries" ] || fail "no forwarder starts; nothing to measure (first: $(sed -n '1{s/.*\t//;p}' "$work/unstarted"))"
+}
+
+# probe_forwarder BINARY: starts it once and raises probed_megabytes to what it holds in hugepages when it is
+# ready; empty without them. Drivers allocate by rules of their own, so this is measured and not computed. 1 and
+# PROBE_REASON when it does not start; a command it does not accept ends the run: every other would refuse it.
+probe_forwarder() {
+  local pid hold megabytes status=0
+  local -a arguments
   mapfile -t arguments < <(forwarder_arguments)
   rm -f "$work/probe.in" "$work/probe.out"
   mkfifo "$work/probe.in"
   exec {hold}<>"$work/probe.in"
-  "${launcher[@]}" "$(cut -f5 "$work/binaries" | sed -n 1p)" "${arguments[@]//@PROCESS@/probe}" \
+  "${launcher[@]}" "$1" "${arguments[@]//@PROCESS@/probe}" \
     <"$work/probe.in" >"$work/probe.out" 2>"$work/probe.log" &
   pid=$!
   defer kill_quietly "$pid"
   poll_until 60 probe_answered "$pid" || true
   if grep -q '^ready' "$work/probe.out"; then
     # A spare tenth: pages of other processes' starts overlap in time.
-    probed_megabytes=$(awk '/_Hugetlb:/ { kb += $2 } END { if (kb) printf "%d\n", kb / 1024 * 1.1 + 4 }' "/proc/$pid/smaps_rollup")
+    megabytes=$(awk '/_Hugetlb:/ { kb += $2 } END { if (kb) printf "%d\n", kb / 1024 * 1.1 + 4 }' "/proc/$pid/smaps_rollup")
+    if [ "${megabytes:-0}" -gt "${probed_megabytes:-0}" ]; then probed_megabytes=$megabytes; fi
     kill_quietly "$pid"
   else
     kill "$pid" 2>/dev/null || true
     wait "$pid" || status=$?
     refuse_command "$status"
-    warn "a first forwarder did not start: $(grep -v '^EAL: ' "$work/probe.log" | sed -n '$p')"
+    PROBE_REASON=$(unstarted_reason "$status")
     status=1
   fi
   exec {hold}>&-
   return "$status"
+}
+
+# unstarted_reason STATUS: the last word of a forwarder that did not start.
+unstarted_reason() {
+  local line
+  line=$(sed -n '/^ERROR: /{p;q}' "$work/probe.log")
+  line=${line:-$(grep -v '^EAL: ' "$work/probe.log" | sed -n '$p')}
+  line=${line:-$(sed -n '$p' "$work/probe.log")}
+  case $1 in
+    132) line="illegal instruction: code for another CPU than this${line:+; it said: $line}" ;;
+    143 | 0) ;;
+    *) [ "$1" -le 128 ] || line="it died of signal $(($1 - 128))${line:+; it said: $line}" ;;
+  esac
+  tr -d '\r' <<<"${line:-no word of why}" | tr '\t' ' ' | cut -c1-300
 }
 
 probe_answered() { # PID: it is ready, or has ended
@@ -362,10 +442,11 @@ write_plan() {
 
 # run_key: what makes two runs the same run: an interrupted one resumes only with the same key.
 run_key() {
+  local file
   {
     printf '%s\n' "$name" "$rounds" "$slice_ms" "$margin" "$half_width" "$looks" "$until_decided" "$max_wait" "$perf_events" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || true)"
     cat "$work/plan.tsv"
-    cut -f5 "$work/binaries" | xargs -d '\n' sha256sum
+    cut -f5 "$work/binaries" | while IFS= read -r file; do printf '%s\n' "$file"; binary_libraries "$file"; done | xargs -d '\n' sha256sum
     sha256sum "$tools/slices"
   } | sha256sum | cut -c1-16
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * elfproof binary: what the linker made. The ELF type says where the image may be
+ * elfproof binary, linked: what the linker made. The ELF type says where the image may be
  * loaded, which is its code model; what is left of the objects' GOT, PLT and
  * __tls_get_addr uses is counted in the code itself, after relaxation.
  */
@@ -564,29 +564,90 @@ print_binary(const struct binary *b)
 	printf("needed=%s\n", b->needed == NULL ? "-" : b->needed);
 }
 
+/* Reads one linked file. *blob must outlive *b. */
+static void
+open_binary(struct binary *b, struct blob *blob, const char *path)
+{
+	*b = (struct binary){0};
+	blob_read(blob, path);
+	if (blob_is_archive(blob))
+		die(EXIT_BAD, "%s is an archive; use 'elfproof objects'", blob->label);
+	elffile_open(&b->e, blob);
+	if (b->e.ehdr.e_type != ET_EXEC && b->e.ehdr.e_type != ET_DYN)
+		die(EXIT_BAD, "%s is not linked (ELF type %u); use 'elfproof objects'", blob->label,
+			(unsigned int)b->e.ehdr.e_type);
+	read_segments(b);
+	for (size_t i = 1; i < b->e.n_sections; i++)
+		read_section(b, i);
+	if (b->e.n_sections == 0)
+		read_text_segments(b);
+	for (size_t i = 1; i < b->e.n_sections; i++)
+		read_kept_relocs(b, i);
+}
+
+static void
+close_binary(struct binary *b, struct blob *blob)
+{
+	elffile_close(&b->e);
+	free(b->interp);
+	free(b->needed);
+	blob_free(blob);
+}
+
 void
 elfproof_binary(const char *path)
 {
-	struct binary b = {0};
+	struct binary b;
 	struct blob blob;
 
-	blob_read(&blob, path);
-	if (blob_is_archive(&blob))
-		die(EXIT_BAD, "%s is an archive; use 'elfproof objects'", blob.label);
-	elffile_open(&b.e, &blob);
-	if (b.e.ehdr.e_type != ET_EXEC && b.e.ehdr.e_type != ET_DYN)
-		die(EXIT_BAD, "%s is not linked (ELF type %u); use 'elfproof objects'", blob.label,
-			(unsigned int)b.e.ehdr.e_type);
-	read_segments(&b);
-	for (size_t i = 1; i < b.e.n_sections; i++)
-		read_section(&b, i);
-	if (b.e.n_sections == 0)
-		read_text_segments(&b);
-	for (size_t i = 1; i < b.e.n_sections; i++)
-		read_kept_relocs(&b, i);
+	open_binary(&b, &blob, path);
 	print_binary(&b);
-	elffile_close(&b.e);
-	free(b.interp);
-	free(b.needed);
-	blob_free(&blob);
+	close_binary(&b, &blob);
+}
+
+/* A count that may be unknown, as a cell. */
+static void
+print_cell(bool known, uint64_t count)
+{
+	if (known)
+		printf("\t%" PRIu64, count);
+	else
+		printf("\t-");
+}
+
+static void
+print_row(const struct binary *b, const struct blob *blob)
+{
+	const bool sections = b->e.n_sections > 0;
+	const int64_t tls_calls = scan_tls_calls(b);
+
+	printf("%s\t%s\t%s\t%" PRIu64, blob->base, elf_type_name(b),
+		code_model_name[binary_model(b)], b->text_bytes);
+	print_cell(sections, b->relative);
+	print_cell(sections, b->glob_dat);
+	print_cell(sections, b->plt_entries);
+	print_cell(sections, b->got_bytes);
+	print_cell(tls_calls >= 0, (uint64_t)tls_calls);
+	print_cell(b->has_relocs, b->got_left);
+	print_cell(b->has_relocs, b->plt_left);
+	printf("\t%d\t%s\n", b->has_textrel, b->needed == NULL ? "-" : b->needed);
+}
+
+/* Everything is read before anything is printed: an error leaves no half table behind. */
+void
+elfproof_linked(char **path, size_t n)
+{
+	struct binary *b = xcalloc(n, sizeof(*b));
+	struct blob *blob = xcalloc(n, sizeof(*blob));
+
+	for (size_t i = 0; i < n; i++)
+		open_binary(&b[i], &blob[i], path[i]);
+	printf("file\telf_type\tcode_model\ttext_bytes\tdyn_relative\tdyn_glob_dat\tplt_entries\t"
+	       "got_bytes\ttls_get_addr\tgot_uses_left\tplt_uses_left\ttextrel\tneeded\n");
+	for (size_t i = 0; i < n; i++) {
+		print_row(&b[i], &blob[i]);
+		close_binary(&b[i], &blob[i]);
+	}
+	free(blob);
+	free(b);
 }

@@ -201,6 +201,9 @@ member_name(const struct archive *a, const struct ar_hdr *hdr)
 	size_t offset, room = sizeof(hdr->ar_name);
 
 	if (start[0] == '/') {
+		/* binutils leaves the slash behind a base name of 15 bytes in thin archives */
+		if (start[room - 1] == '/')
+			room--;
 		if (!header_number(start + 1, room - 1, &offset))
 			die_archive(a, "a member's name is not understood");
 		if (a->names == NULL || offset >= a->names_size)

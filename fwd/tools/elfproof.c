@@ -7,6 +7,7 @@
  */
 #include "elfproof.h"
 
+#include "linkmap.h"
 #include "reloc.h"
 #include "util.h"
 
@@ -19,6 +20,8 @@ static const char usage_text[] =
 	"       elfproof model FILE...\n"
 	"       elfproof binary FILE\n"
 	"       elfproof compare FILE FILE\n"
+	"       elfproof linked FILE...\n"
+	"       elfproof map FILE\n"
 	"\n"
 	"Prove from the relocations of objects, archives and binaries what was built.\n"
 	"\n"
@@ -28,6 +31,9 @@ static const char usage_text[] =
 	"  compare    the functions that differ in size or in calls between two files, as\n"
 	"             TSV, largest difference in size first; parts and clones of a function\n"
 	"             (.cold .part.0 .isra.0 .constprop.0) are counted with it\n"
+	"  linked     the same as binary of several linked files, a row each, as TSV\n"
+	"  map        where the code of a binary came from, by its linker's map: bytes by\n"
+	"             library and object, as TSV\n"
 	"  model      code model of all objects together and sums, key=value on one line\n"
 	"  objects    one row an object, as TSV\n"
 	"\n"
@@ -36,8 +42,8 @@ static const char usage_text[] =
 	"  --help      this text\n"
 	"\n"
 	"files\n"
-	"  objects (.o) and archives (.a, also thin) of x86-64; for binary and compare\n"
-	"  also executables and shared libraries\n"
+	"  objects (.o) and archives (.a, also thin) of x86-64; for compare also, for binary\n"
+	"  and linked only, executables and shared libraries; for map what -Map=FILE wrote\n"
 	"\n"
 	"columns\n"
 	"  got plt tls_gd tls_ld tls_ie tls_le absolute pc_relative count relocations that\n"
@@ -55,6 +61,8 @@ static const char usage_text[] =
 	"\n"
 	"example\n"
 	"  elfproof model build/lib/librte_ethdev.a build/drivers/librte_net_null.a\n";
+
+#define COMMANDS "binary compare linked map model objects"
 
 /* One object with where it came from. */
 struct row {
@@ -247,6 +255,34 @@ print_model(const struct rows *rows)
 	printf("\n");
 }
 
+/* --- linker's maps -------------------------------------------------------- */
+
+static int
+by_origin(const void *a, const void *b)
+{
+	const struct linkmap_entry *x = a, *y = b;
+	const int library = strcmp(x->library, y->library);
+
+	return library != 0 ? library : strcmp(x->object, y->object);
+}
+
+/* Sorts the entries: linkmap_find() knows them no longer. */
+static void
+print_map(struct linkmap *m)
+{
+	uint64_t bytes = 0;
+
+	printf("library\tobject\ttext_bytes\n");
+	qsort(m->entry, m->n, sizeof(*m->entry), by_origin);
+	for (size_t i = 0; i < m->n; i++) {
+		bytes += m->entry[i].high - m->entry[i].low;
+		if (i + 1 < m->n && by_origin(&m->entry[i], &m->entry[i + 1]) == 0)
+			continue;
+		printf("%s\t%s\t%" PRIu64 "\n", m->entry[i].library, m->entry[i].object, bytes);
+		bytes = 0;
+	}
+}
+
 /* --- commands ------------------------------------------------------------- */
 
 static void
@@ -267,6 +303,16 @@ cmd_model(char **path, size_t n)
 	read_files(&rows, path, n);
 	print_model(&rows);
 	free_rows(&rows);
+}
+
+static void
+cmd_map(const char *path)
+{
+	struct linkmap map;
+
+	linkmap_read(&map, path);
+	print_map(&map);
+	linkmap_free(&map);
 }
 
 static void
@@ -297,9 +343,14 @@ run(const char *command, char **path, size_t n, bool evidence)
 	} else if (strcmp(command, "compare") == 0) {
 		need_files(command, n, 2, 2);
 		elfproof_compare(path[0], path[1]);
+	} else if (strcmp(command, "linked") == 0) {
+		need_files(command, n, 1, SIZE_MAX);
+		elfproof_linked(path, n);
+	} else if (strcmp(command, "map") == 0) {
+		need_files(command, n, 1, 1);
+		cmd_map(path[0]);
 	} else {
-		die(EXIT_BAD, "unknown command '%s'; accepted: binary compare model objects",
-			command);
+		die(EXIT_BAD, "unknown command '%s'; accepted: " COMMANDS, command);
 	}
 }
 
@@ -328,7 +379,7 @@ main(int argc, char **argv)
 			path[n++] = argv[pos - 1];
 	}
 	if (command == NULL)
-		die(EXIT_BAD, "no command; accepted: binary compare model objects");
+		die(EXIT_BAD, "no command; accepted: " COMMANDS);
 	out_open(&out, NULL);
 	run(command, path, n, evidence);
 	out_commit(&out);

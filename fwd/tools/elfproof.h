@@ -8,6 +8,9 @@
 /* Prints what a linked file is, one key=value a line. Dies if it is none. */
 void elfproof_binary(const char *path);
 
+/* Prints the same of several linked files, a row each, as TSV. */
+void elfproof_linked(char **path, size_t n);
+
 /* Prints the functions that differ in size or calls between two files, as TSV. */
 void elfproof_compare(const char *path_a, const char *path_b);
 

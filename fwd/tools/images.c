@@ -36,7 +36,8 @@ struct image {
 	char *library; /* "-" for the main executable */
 	struct blob blob;
 	struct elffile elf;
-	Dwarf *dwarf; /* NULL: no debug information */
+	Dwarf *dwarf;	    /* NULL: no debug information */
+	struct linkmap map; /* of a shared library, from the file beside it; empty if none */
 	struct spans functions;
 	struct spans labels; /* symbols without a type, of hand-written code */
 	struct spans units;
@@ -306,6 +307,16 @@ read_vdso(const struct images *images, const struct mapping *m, struct blob *blo
 	return false;
 }
 
+/* reproducers/link leaves the map of each shared library it makes beside it. */
+static void
+read_map(const struct images *images, struct image *image)
+{
+	char *path = xasprintf("/proc/%d/root%s.map", (int)images->pid, image->path);
+
+	(void)linkmap_try(&image->map, path);
+	free(path);
+}
+
 static struct image *
 image_open(struct images *images, const char *path, const struct mapping *m)
 {
@@ -324,6 +335,8 @@ image_open(struct images *images, const char *path, const struct mapping *m)
 	read_symbols(image);
 	if (!vdso)
 		read_units(image);
+	if (!vdso && !image->main)
+		read_map(images, image);
 	image->next = images->image;
 	images->image = image;
 	return image;
@@ -334,6 +347,7 @@ image_close(struct image *image)
 {
 	if (image->dwarf != NULL)
 		dwarf_end(image->dwarf);
+	linkmap_free(&image->map);
 	elffile_close(&image->elf);
 	blob_free(&image->blob);
 	free(image->functions.span);
@@ -477,8 +491,11 @@ name_object(const struct images *images, struct place *place, const struct span 
 
 	if (place->image->main && images->map != NULL)
 		entry = linkmap_find(images->map, place->address);
-	if (entry != NULL) {
+	if (entry != NULL)
 		place->library = entry->library;
+	else if (!place->image->main)
+		entry = linkmap_find(&place->image->map, place->address);
+	if (entry != NULL) {
 		place->object = entry->object;
 		return;
 	}

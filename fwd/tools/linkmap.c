@@ -6,7 +6,6 @@
 #include "util.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +13,26 @@
 /* Folder in which meson keeps the objects of a library: "librte_eal.a.p". */
 #define MESON_FOLDER ".a.p"
 
-/* Takes a hexadecimal number, with or without 0x, and the blanks before it off *text. */
+/* Takes a number, a hexadecimal one with or without 0x, and the blanks before it off *text. */
 static bool
-take_hex(char **text, uint64_t *value)
+take_number(char **text, int base, uint64_t *value)
 {
 	char *start = *text + strspn(*text, " \t"), *end;
 
 	if (strspn(start, "0123456789abcdefABCDEFx") == 0)
 		return false;
 	errno = 0;
-	*value = strtoull(start, &end, 16);
+	*value = strtoull(start, &end, base);
 	if (end == start || errno != 0 || (*end != ' ' && *end != '\t' && *end != '\0'))
 		return false;
 	*text = end;
 	return true;
+}
+
+static bool
+take_hex(char **text, uint64_t *value)
+{
+	return take_number(text, 16, value);
 }
 
 /* Library of an object that is named by its own path. */
@@ -98,19 +103,20 @@ is_text(const char *section)
 }
 
 /*
- * lld: "VMA LMA Size Align FILE:(SECTION)"; mold has no LMA. Lines of output
- * sections and symbols do not end like that.
+ * lld: "VMA LMA Size Align FILE:(SECTION)"; mold has no LMA, and sizes in decimal.
+ * Lines of output sections and symbols do not end like that.
  */
 static void
 read_column_line(struct linkmap *m, char *line, bool has_lma)
 {
 	const size_t len = strlen(line);
+	const int base = has_lma ? 16 : 10;
 	uint64_t vma, lma, size, align;
 	char *section;
 
 	if (len == 0 || line[len - 1] != ')' || !take_hex(&line, &vma) ||
-		(has_lma && !take_hex(&line, &lma)) || !take_hex(&line, &size) ||
-		!take_hex(&line, &align))
+		(has_lma && !take_hex(&line, &lma)) || !take_number(&line, base, &size) ||
+		!take_number(&line, base, &align))
 		return;
 	line += strspn(line, " ");
 	section = strstr(line, ":(");
@@ -161,18 +167,16 @@ by_address(const void *a, const void *b)
 	return (x->low > y->low) - (x->low < y->low);
 }
 
-void
-linkmap_read(struct linkmap *m, const char *path)
+/* Reads all lines and closes the file. */
+static void
+read_lines(struct linkmap *m, FILE *f, const char *path)
 {
-	FILE *f = fopen(path, "re");
 	bool first = true, columns = false, has_lma = false, text_above = false;
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
 
 	*m = (struct linkmap){0};
-	if (f == NULL)
-		die(EXIT_BAD, "cannot open %s: %s", path, strerror(errno));
 	while ((len = getline(&line, &room, f)) >= 0) {
 		if (len > 0 && line[len - 1] == '\n')
 			line[len - 1] = '\0';
@@ -190,9 +194,32 @@ linkmap_read(struct linkmap *m, const char *path)
 		die(EXIT_BAD, "cannot read %s: %s", path, strerror(errno));
 	free(line);
 	fclose(f);
+	if (m->n > 0)
+		qsort(m->entry, m->n, sizeof(*m->entry), by_address);
+}
+
+void
+linkmap_read(struct linkmap *m, const char *path)
+{
+	FILE *f = fopen(path, "re");
+
+	if (f == NULL)
+		die(EXIT_BAD, "cannot open %s: %s", path, strerror(errno));
+	read_lines(m, f, path);
 	if (m->n == 0)
 		die(EXIT_BAD, "%s is no linker's map; link with -Wl,-Map=FILE", path);
-	qsort(m->entry, m->n, sizeof(*m->entry), by_address);
+}
+
+bool
+linkmap_try(struct linkmap *m, const char *path)
+{
+	FILE *f = fopen(path, "re");
+
+	*m = (struct linkmap){0};
+	if (f == NULL)
+		return false;
+	read_lines(m, f, path);
+	return m->n > 0;
 }
 
 const struct linkmap_entry *

@@ -3,6 +3,7 @@
 #ifndef MPPSDIFF_LINKMAP_H
 #define MPPSDIFF_LINKMAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@ struct linkmap {
 
 /* Reads a map of GNU ld, gold, lld or mold. Dies if the file is none of them. */
 void linkmap_read(struct linkmap *m, const char *path);
+
+/* The same where there need not be one: false if there is no such file, or it is no map. */
+bool linkmap_try(struct linkmap *m, const char *path);
 
 /* What lies at an address, NULL if the map does not say. */
 const struct linkmap_entry *linkmap_find(const struct linkmap *m, uint64_t address);

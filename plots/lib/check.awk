@@ -32,7 +32,7 @@ function fits(value, k) {
   if (k == "flag") return value ~ /^[01]$/
   if (k == "verdict") return value ~ /^(slower|faster|same|undecided|baseline|invalid)$/
   if (k == "eventstatus") return value ~ /^(counted|absent|refused|multiplexed|failed)$/
-  if (k == "status") return value ~ /^(ok|build failed|proof failed|link failed|run failed)$/
+  if (k == "status") return value ~ /^(ok|build failed|proof failed|link failed|run failed|fails as expected)$/
   if (value !~ /^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$/) return 0
   return k == "number" || value + 0 > 0
 }

@@ -22,6 +22,7 @@ EVENTS_COLUMNS='epoch:count event:word status:eventstatus slices:count reason:te
 CONSTANTS_COLUMNS='variant:word cc:word constant:word baseline_value:text? variant_value:text?'
 INLINING_COLUMNS='variant:word cc:word functions_differ:count inlined_in_baseline:count inlined_in_variant:count
   libraries_not_compared:count'
+NOTES_COLUMNS='variant:word cc:word note:text'
 BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status reason:text?
   log:text? flag_asked:text? objects:count? objects_with_flag:count? code_model_asked:text?
   code_model:text? elf_type:text? got:count? plt:count? tls_gd:count? tls_ld:count? tls_ie:count?
@@ -50,6 +51,7 @@ check_result() {
   fi
   check_perf "$from" "$to"
   [ ! -e "$from/proof/inlining.tsv" ] || check_tsv "$from/proof/inlining.tsv" "$to" "$INLINING_COLUMNS"
+  [ ! -e "$from/proof/notes.tsv" ] || check_tsv "$from/proof/notes.tsv" "$to" "$NOTES_COLUMNS"
   [ ! -e "$from/proof/constants.tsv" ] || check_tsv "$from/proof/constants.tsv" "$to" "$CONSTANTS_COLUMNS"
   awk -f "$here/lib/counts.awk" "$to/slices.tsv" >"$to/counts.tsv"
   mkdir "$to/localise"

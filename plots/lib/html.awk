@@ -150,7 +150,7 @@ function write_result(    r, e, n, list) {
     e = row_effect[r]
     row_begin(r)
     if (row_failed[r] || !e || EFFECT[e, "verdict"] == "invalid") {
-      put("<td class=\"failed\">" html(row_failed[r] ? BUILD[row_build[r], "status"] : (e ? "no valid slice" : "built, not measured")) "</td>")
+      put("<td" (as_expected(row_failed[r] ? row_build[r] : 0) ? "" : " class=\"failed\"") ">" html(row_failed[r] ? BUILD[row_build[r], "status"] : (e ? "no valid slice" : "built, not measured")) "</td>")
       number("", ""); number("", ""); number("", ""); number("", "")
       put("</tr>")
       continue
@@ -274,7 +274,7 @@ function write_counters(    r, i, heads) {
   table_close()
 }
 
-function write_proof(    r, b, any) {
+function write_proof(    r, b, any, i) {
   if (!BUILD["rows"]) { paragraph("Not recorded."); return }
   table_open("Proof", key_heads() "|flag asked|#objects with it|code asked|code found|ELF", "")
   for (r = 1; r <= rows; r++) {
@@ -283,7 +283,7 @@ function write_proof(    r, b, any) {
     row_begin(r)
     if (row_failed[r] && !known(BUILD[b, "objects"])) {
       cell("-"); number("-", ""); cell("-")
-      put("<td class=\"failed\">" html(BUILD[b, "status"]) "</td><td>-</td></tr>")
+      put("<td" (as_expected(b) ? "" : " class=\"failed\"") ">" html(BUILD[b, "status"]) "</td><td>-</td></tr>")
       continue
     }
     cell(BUILD[b, "flag_asked"])
@@ -295,6 +295,9 @@ function write_proof(    r, b, any) {
     if (known(BUILD[b, "sha256"])) any++
   }
   table_close()
+  if (NOTE["rows"]) put("<ul>")
+  for (i = 1; i <= NOTE["rows"]; i++) put("<li>" html(note_words(i)) "</li>")
+  if (NOTE["rows"]) put("</ul>")
   if (!any) return
   put("<h3>Relocations in the objects, and the binary</h3>")
   table_open("Relocations", key_heads() "|#GOT|#PLT|#TLS gd|#TLS ld|#TLS ie|#TLS le|#absolute|#text bytes|sha256", "")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # JUnit XML of a result for continuous integration: a test case a row that is compared. It fails when
 # the row is slower beyond the gate; without a gate, when its verdict is slower. A build that failed is an
-# error; where the interval does not tell, the case is skipped and says what would decide it.
+# error unless it was expected to; where the interval does not tell, the case is skipped and says what would decide it.
 #   awk -v dir=CHECKED -v gate=PERCENT -f common.awk -f result.awk -f parts.awk -f junit.awk
 
 BEGIN {
@@ -22,7 +22,7 @@ END { if (exit_status) exit exit_status }
 # kind_of(r): failure, error, skipped, passed, or empty for a row that is no case.
 function kind_of(r,    e) {
   e = row_effect[r]
-  if (row_failed[r]) return "error"
+  if (row_failed[r]) return as_expected(row_build[r]) ? "passed" : "error"
   if (!is_compared(r)) return e && EFFECT[e, "verdict"] == "invalid" ? "error" : ""
   if (EFFECT[e, "verdict"] == "slower" && (gate == "" || EFFECT[e, "ratio_low"] > 1 + gate / 100)) return "failure"
   if (gate == "") return EFFECT[e, "verdict"] == "undecided" ? "skipped" : "passed"
@@ -44,7 +44,8 @@ function write_case(r,    k, e, words) {
   k = kind_of(r)
   if (k == "") return
   e = row_effect[r]
-  if (k == "error") words = row_failed[r] ? failure_words(row_build[r]) : "no valid slice"
+  if (row_failed[r]) words = failure_words(row_build[r])
+  else if (k == "error") words = "no valid slice"
   else words = verdict_words(EFFECT[e, "verdict"]) ": " difference_and_interval(e) (known(EFFECT[e, "note"]) ? "; " EFFECT[e, "note"] : "")
   print "<testcase classname=\"" name "\" name=\"" plain(row_variant[r] " " group_cc[row_group[r]] " DPDK " group_dpdk[row_group[r]]) "\">"
   if (k == "passed") print "<system-out>" plain(words) "</system-out>"

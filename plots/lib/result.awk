@@ -22,6 +22,7 @@ function result_load(dir) {
   tsv_load(dir "/units.tsv", UNIT)
   constants_recorded = tsv_load(dir "/constants.tsv", CONSTANT)
   tsv_load(dir "/inlining.tsv", INLINING)
+  tsv_load(dir "/notes.tsv", NOTE)
   tsv_load(dir "/perf-sums.tsv", PERF)
   tsv_load(dir "/perf-events.tsv", EVENT)
   margin = M["measure.margin_percent"] + 0
@@ -104,7 +105,7 @@ function make_rows(    g, v, key, e, b) {
       b = (key in build_at) ? build_at[key] : 0
       if (!e && !b) continue
       if (b && BUILD[b, "status"] != "ok") {
-        failures++
+        if (!as_expected(b)) failures++
         # A variant that failed half way keeps its figures and gets a row for the failure too.
         if (e && EFFECT[e, "verdict"] != "invalid") add_row(g, v, e, b, 0)
         add_row(g, v, 0, b, 1)
@@ -115,6 +116,9 @@ function make_rows(    g, v, key, e, b) {
     }
   }
 }
+
+# as_expected(b): the build fails, and its data file says so.
+function as_expected(b) { return b && BUILD[b, "status"] == "fails as expected" }
 
 function add_row(g, v, e, b, failed) {
   rows++
@@ -397,7 +401,7 @@ function find_warnings(    g, i, s) {
   for (g = 1; g <= groups; g++) warn_aa(g)
   for (g = 1; g <= groups; g++) remark_rates(g)
   if (failures)
-    warn((failures == 1 ? "One variant was" : failures " variants were") " not measured: " failed_names() ". The reasons stand below the table.")
+    warn((failures == 1 ? "One variant was" : failures " variants were") " not measured: " failed_names(0) ". The reasons stand below the table.")
   if (invalid_slices) {
     for (i = 1; i <= invalid_reasons; i++)
       s = s (i > 1 ? ", " : "") invalid_reason[i] " " invalid_by[invalid_reason[i]]
@@ -421,9 +425,10 @@ function find_warnings(    g, i, s) {
   if (s != "") remark(s)
 }
 
-function failed_names(    r, s) {
+# failed_names(expected): the rows that failed, or those of which that was known before.
+function failed_names(expected,    r, s) {
   for (r = 1; r <= rows; r++)
-    if (row_failed[r])
+    if (row_failed[r] && as_expected(row_build[r]) == expected)
       s = s (s == "" ? "" : ", ") row_variant[r] " (" group_label[row_group[r]] ")"
   return s
 }
@@ -598,8 +603,10 @@ function not_measured(list,    n, s, i) {
     list[++n] = "Cycles in user mode, " (localised ? "" : "instructions, ") "branch, L1i and iTLB misses per packet: no counters were asked for."
   if (!localised) list[++n] = "Which library, object file or function carries a difference (--localise does)."
   if (measured && !shuffled) list[++n] = "Other link orders than the one as built."
-  s = failed_names()
+  s = failed_names(0)
   if (s != "") list[++n] = "What failed: " s "."
+  s = failed_names(1)
+  if (s != "") list[++n] = "What cannot be built, as expected: " s "."
   return n
 }
 
@@ -635,6 +642,9 @@ function functions_words(i,    s, n) {
   if (INLINING[i, "libraries_not_compared"] + 0) s = s "; " INLINING[i, "libraries_not_compared"] " libraries cannot be compared"
   return s (n ? " (proof/" INLINING[i, "variant"] "-" INLINING[i, "cc"] "/compare.tsv)." : ".")
 }
+
+# note_words(i): row i of notes.tsv.
+function note_words(i) { return NOTE[i, "variant"] " (" NOTE[i, "cc"] "): " NOTE[i, "note"] "." }
 
 # constants_words(): one line when there is no table of preprocessor constants to show, else empty.
 function constants_words(    r, b, base, could, could_not) {

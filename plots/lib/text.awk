@@ -487,7 +487,7 @@ function write_counters(    r, i, s) {
   para("", "", counters_words())
 }
 
-function write_proof(    r, b, any, asked) {
+function write_proof(    r, b, any, i) {
   for (r = 1; r <= rows; r++) if (row_build[r] && known(BUILD[row_build[r], "sha256"])) any++
   heading("Proof: what was asked for and what was built")
   if (!BUILD["rows"]) { out("Not recorded."); return }
@@ -511,6 +511,8 @@ function write_proof(    r, b, any, asked) {
       BUILD[b, "code_model_asked"] "\t" BUILD[b, "code_model"] "\t" BUILD[b, "elf_type"])
   }
   table_write()
+  if (NOTE["rows"]) out("")
+  for (i = 1; i <= NOTE["rows"]; i++) para("- ", "  ", note_words(i))
   if (!any) return
   out("")
   out("Relocations in the objects, and the binary:")

@@ -226,6 +226,14 @@ objects_root() {
   if [ -d "$1/make" ]; then printf '%s/make\n' "$1"; else printf '%s/meson\n' "$1"; fi
 }
 
+archives_root() { # BUILD: the folder to which its archives are relative; those of a shared build serve the proof alone
+  if [ -d "$1/shared" ]; then printf '%s/shared\n' "$1"; else objects_root "$1"; fi
+}
+
+binary_libraries() { # BINARY: the shared libraries reproducers/link put beside it, in link order; none of a static one
+  [ ! -f "$1.libs/order" ] || sed "s#^#$1.libs/#" "$1.libs/order"
+}
+
 identity_value() { # BUILD KEY: what the folder that reproducers/build printed says of itself
   sed -n "s/^$2=//p" "$1/identity"
 }

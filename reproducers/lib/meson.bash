@@ -49,12 +49,34 @@ find_python() {
   export PATH=$dir/bin:$PATH
 }
 
+# meson_patch: no release of DPDK says `pic: true` in its meson files (18.11 to 26.07), but a changed tree may, and then
+# it does not listen to -Db_staticpic=false. Such a tree is copied, DIR/tree, with `pic: false` in those places;
+# DIR/tree.diff is the change, which the proof keeps.
+meson_patch() {
+  local file
+  local -a files
+  [[ " ${variant_of[meson_options]} " == *' -Db_staticpic=false '* ]] || return 0
+  mapfile -t files < <(cd "$tree" && grep -rlwE --include=meson.build 'pic *: *true' . | sort)
+  [ "${#files[@]}" -gt 0 ] || return 0
+  if ! [ -f "$dir/meson/.configured" ]; then
+    rm -rf "$dir/tree" "$dir/tree.diff"
+    # Hard links: only what is changed becomes a file of its own.
+    cp -al "$tree" "$dir/tree" && find "$dir/tree" -type d -exec chmod u+w {} + || return
+    for file in "${files[@]#./}"; do
+      sed -i -E 's/\<pic *: *true\>/pic: false/' "$dir/tree/$file" || return
+      diff -u --label "a/$file" --label "b/$file" "$tree/$file" "$dir/tree/$file" >>"$dir/tree.diff" || [ $? -eq 1 ] || return
+    done
+  fi
+  tree=$dir/tree
+}
+
 # meson_configure: runs meson once. A configuration that was interrupted is thrown away and made again.
 meson_configure() {
   local -a arguments
   [ -f "$dir/meson/.configured" ] && return
   rm -rf "$dir/meson"
   mapfile -t arguments < <(meson_arguments)
+  [ -z "$variant_linker" ] || export CC_LD=$variant_linker
   CC="ccache $cc_path" supervise meson setup "$dir/meson" "$tree" "${arguments[@]}" >"$dir/configure.log" 2>&1 || return
   : >"$dir/meson/.configured"
 }
@@ -62,11 +84,18 @@ meson_configure() {
 # graph WHAT TARGET...: asks build.ninja without needing a new ninja. WHAT is
 #   driver NAME...   the shared library targets of these drivers (class/name)
 #   closure SO...    these shared libraries and all they link, in the order the tree defines them
-#   members A...     the object files of these archives: archive, object
+#   members A...     the object files of these archives: archive, object; of shared libraries likewise
 #   libs SO...       the system libraries on their link lines
+#   link SO...       these shared libraries: file, the name it is loaded by, linker's arguments as the shell reads them
 graph() {
   awk -v what="$1" -v targets="${*:2}" '
     function unescape(word) { gsub(/\$:/, ":", word); gsub(/\$ /, " ", word); return word }
+    # Ninja writes "$$" for a dollar and "$ " for a space.
+    function dollars(text,   out, i) {
+      while ((i = index(text, "$"))) { out = out substr(text, 1, i - 1) substr(text, i + 1, 1); text = substr(text, i + 2) }
+      return out text
+    }
+    function soname(text) { sub(/.*-Wl,-soname,/, "", text); sub(/ .*/, "", text); return text }
     /^build / {
       line = substr($0, 7); split_at = index(line, ": ")
       out = unescape(substr(line, 1, split_at - 1)); sub(/ .*/, "", out)
@@ -77,6 +106,7 @@ graph() {
       n = split(targets, want, " ")
       if (what == "driver") for (i = 1; i <= n; i++) drivers(want[i])
       if (what == "members") for (i = 1; i <= n; i++) members(want[i], want[i])
+      if (what == "link") for (i = 1; i <= n; i++) print want[i] "\t" soname(link_args[want[i]]) "\t" dollars(link_args[want[i]])
       if (what == "closure" || what == "libs") {
         for (i = 1; i <= n; i++) reach(want[i])
         for (i = 1; i <= count; i++) if (order[i] in reached) {
@@ -128,8 +158,26 @@ meson_choose_targets() {
   for so in "${closure[@]}"; do archives+=("${so%.so*}.a"); done
   printf '%s\n' "${archives[@]}" >"$dir/archives"
   graph libs "${closure[@]}" >"$dir/ldlibs"
-  graph members "${archives[@]}" >"$dir/members"
+  if [ "${variant_of[library]}" = shared ]; then
+    graph link "${closure[@]}" >"$dir/shared-libraries"
+    graph members "${closure[@]}" | sed 's/\.so[.0-9]*\t/.a\t/' >"$dir/members"
+  else
+    graph members "${archives[@]}" >"$dir/members"
+  fi
   cut -f2 "$dir/members" >"$dir/objects"
+}
+
+# meson_shared_archives: of each shared library a thin archive of just its objects, for the proof, below
+# DIR/shared under the name of the static one. A library with versioned functions has other objects than that.
+meson_shared_archives() {
+  local archive
+  local -a members
+  rm -rf "$dir/shared"
+  mkdir -p "$dir/shared/lib" "$dir/shared/drivers"
+  while IFS= read -r archive; do
+    mapfile -t members < <(awk -F '\t' -v archive="$archive" '$1 == archive { print "../../meson/" $2 }' "$dir/members")
+    (cd "$dir/shared/${archive%/*}" && ar qcT "${archive##*/}" "${members[@]}") >>"$dir/ninja.log" 2>&1 || return
+  done <"$dir/archives"
 }
 
 # why_not_configured DRIVER: the reason meson gave for leaving a driver out.
@@ -139,16 +187,21 @@ why_not_configured() {
   printf 'error: driver %s was not configured: %s\n' "$1" "${reason:-unknown reason, see configure.log}" >>"$dir/build.log"
 }
 
-# meson_compile: the archives and what they need, nothing else.
+# meson_compile: the archives or shared libraries and what they need, nothing else.
 meson_compile() {
-  local -a archives
-  mapfile -t archives <"$dir/archives"
-  [ "$testpmd" = no ] || archives+=("$(testpmd_target)")
+  local -a targets
+  if [ "${variant_of[library]}" = shared ]; then
+    mapfile -t targets < <(cut -f1 "$dir/shared-libraries")
+  else
+    mapfile -t targets <"$dir/archives"
+  fi
+  [ "$testpmd" = no ] || targets+=("$(testpmd_target)")
   watch_ninja &
   defer kill_quietly $!
   local watcher=$! status=0
-  supervise env NINJA_STATUS='[%f/%t] ' ninja -C "$dir/meson" -j "$jobs" "${archives[@]}" >"$dir/ninja.log" 2>&1 3>&- || status=$?
+  supervise env NINJA_STATUS='[%f/%t] ' ninja -C "$dir/meson" -j "$jobs" "${targets[@]}" >"$dir/ninja.log" 2>&1 3>&- || status=$?
   kill_quietly "$watcher"
+  [ "$status" -ne 0 ] || [ "${variant_of[library]}" != shared ] || meson_shared_archives || status=$?
   return "$status"
 }
 
@@ -178,5 +231,5 @@ meson_record_commands() {
 
 # meson_build: configures and compiles; leaves archives, ldlibs, members, objects and commands.tsv.
 meson_build() {
-  find_python && meson_configure && meson_choose_targets && meson_compile && meson_record_commands
+  find_python && meson_patch && meson_configure && meson_choose_targets && meson_compile && meson_record_commands
 }

@@ -111,7 +111,7 @@ proof_functions_header() {
 # cannot be compared, like one of bitcode, is a line of FOLDER/not-compared.txt.
 proof_functions() {
   local archive name skipped=0 root_a root_b
-  root_a=$(objects_root "$3") root_b=$(objects_root "$4")
+  root_a=$(archives_root "$3") root_b=$(archives_root "$4")
   : >"$5/not-compared.txt"
   printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$5/compare.tsv"
   while IFS= read -r archive; do
@@ -128,6 +128,94 @@ proof_functions() {
   awk -F '\t' -v OFS='\t' -v variant="$1" -v cc="$2" -v skipped="$skipped" '
     NR > 1 { n[$10]++ }
     END { print variant, cc, NR - 1, n["a"] + 0, n["b"] + 0, skipped }' "$5/compare.tsv"
+}
+
+proof_notes_header() {
+  printf 'variant\tcc\tnote\n'
+}
+
+# proof_note VARIANT CC WORK TEXT: what the proof found beside the table's columns, as a row of notes.tsv.
+proof_note() {
+  printf '%s\t%s\t%s\n' "$1" "${2##*/}" "$4" >>"$3/proof/notes.tsv"
+}
+
+# _proof_shared BINARY FOLDER: FOLDER/shared.tsv, what each shared library is, and FOLDER/loaded.tsv, where the
+# loader finds what the binary needs (it is asked, the binary does not run).
+_proof_shared() {
+  local -a files
+  mapfile -t files < <(binary_libraries "$1")
+  LD_TRACE_LOADED_OBJECTS=1 "$1" </dev/null 2>&1 | sed -n 's/^\t\([^ ]*\) => \([^(]*[^( ]\).*/\1\t\2/p' >"$2/loaded.tsv"
+  [[ ${#files[@]} -eq 0 ]] || "$tools/elfproof" linked "${files[@]}" >"$2/shared.tsv"
+}
+
+# _shared_contradiction BINARY FOLDER: prints what is wrong with the libraries of DPDK that the binary loads: one of
+# a static build's, one from elsewhere, one that is missing, one that is not position independent.
+_shared_contradiction() {
+  local name path
+  local -i own=0
+  [[ -f $2/loaded.tsv ]] || return 0
+  while IFS=$'\t' read -r name path; do
+    [[ $name == librte_* ]] || continue
+    if ! [[ $path -ef $1.libs/$name ]]; then
+      printf '%s is taken from %s, not from this build' "$name" "$path"
+      return
+    fi
+    own+=1
+  done <"$2/loaded.tsv"
+  [[ -f $2/shared.tsv ]] || return 0
+  if ((own != $(wc -l <"$1.libs/order"))); then
+    printf '%d of %d shared libraries are loaded' "$own" "$(wc -l <"$1.libs/order")"
+    return
+  fi
+  awk -F '\t' 'NR > 1 && ($2 != "DYN" || $3 != "pic") { printf "%s is %s, %s code, and no position-independent library", $1, $2, $3; exit }' "$2/shared.tsv"
+}
+
+# _shared_words FOLDER VARIANT-CC: what shared.tsv says, for notes.tsv.
+_shared_words() {
+  awk -F '\t' -v name="$2" '
+    NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+    { n++; plt += $col["plt_entries"]; got += $col["got_bytes"]; tls += $col["tls_get_addr"]; text += $col["text_bytes"] }
+    END {
+      printf "%d shared libraries, each DYN and position independent, loaded from beside the binary and nowhere else: ", n
+      printf "%.0f kB of code, %d PLT entries, %d GOT slots, %d calls of __tls_get_addr (proof/%s/shared.tsv)\n", text / 1000, plt, got / 8, tls, name
+    }' "$1/shared.tsv"
+}
+
+# _lto_bytes BINARY BUILD: by the linker's map, the bytes of code that the link-time optimiser made, and those that
+# came from the objects of DPDK's archives as they were compiled: gcc's are in .ltrans.o, clang's in lto.tmp.
+_lto_bytes() {
+  "$tools/elfproof" map "$1.map" | awk -F '\t' '
+    FILENAME != "-" { name = $0; sub(/.*\/lib/, "", name); sub(/\.a$/, "", name); dpdk[name] = 1; next }
+    $2 ~ /(\.ltrans[0-9]*(\.ltrans)?|\.lto)\.o$|^lto\.tmp/ { made += $3 }
+    $1 in dpdk { native += $3 }
+    END { printf "%d %d\n", made, native }' "$2/archives" -
+}
+
+# _lto_contradiction BINARY BUILD: prints that link-time optimisation was asked for and did not happen to all of DPDK.
+_lto_contradiction() {
+  local made native
+  [[ ${variant_of[lto]} == yes && ${variant_of[library]} == static ]] || return 0
+  read -r made native < <(_lto_bytes "$1" "$2")
+  ((made > 0 && native == 0)) || printf 'no link-time optimisation: %d bytes of code were generated at the link, %d come from the objects as compiled' "$made" "$native"
+}
+
+# _lto_words BINARY BUILD FOLDER: for notes.tsv.
+_lto_words() {
+  local made native
+  read -r made native < <(_lto_bytes "$1" "$2")
+  printf 'link-time optimisation: %d kB of %d kB of code were generated at the link, %s; nothing of the code in the objects is in the binary, so their relocations and functions are not listed\n' \
+    $((made / 1000)) $(($(sed -n 's/^text_bytes=//p' "$3/binary.txt") / 1000)) "$(sed -n 's/^code_model=//p' "$3/binary.txt")"
+}
+
+# _binary_sha256 BINARY: of the binary; with shared libraries of all the files, in the form sha256sum prints them.
+_binary_sha256() {
+  local -a files
+  mapfile -t files < <(binary_libraries "$1")
+  if [[ ${#files[@]} -eq 0 ]]; then
+    sha256sum "$1" | cut -d' ' -f1
+  else
+    (cd "$1.libs" && sha256sum "../${1##*/}" "${files[@]##*/}") | sha256sum | cut -d' ' -f1
+  fi
 }
 
 # proof_libraries: elfproof's table of objects on stdin, summed for each library, in the order of the archives.
@@ -159,6 +247,11 @@ proof_libraries() {
     }'
 }
 
+# _config BUILD: its constants and objects. What is compiled again for a shared library lies in another folder there.
+_config() {
+  sed 's#\.so[.0-9]*\.p/#.a.p/#; s#/libtmp_rte_#/librte_#' "$1/config" | sort
+}
+
 # _contradiction: prints what of the proof contradicts the data file; nothing when all is as asked.
 _contradiction() {
   if [[ $objects_with_flag != "$objects" ]]; then
@@ -168,10 +261,14 @@ _contradiction() {
     printf 'asked for %s code, got %s' "$model_asked" "$model"
   elif [[ $elf_type != "$elf_asked" ]]; then
     printf 'asked for an %s binary, got %s' "$elf_asked" "$elf_type"
-  elif [[ -n $reference ]] && ! cmp -s "$reference/config" "$dir/config" &&
+  elif [[ -n $(_shared_contradiction "$binary" "$folder") ]]; then
+    _shared_contradiction "$binary" "$folder"
+  elif [[ -n $(_lto_contradiction "$binary" "$dir") ]]; then
+    _lto_contradiction "$binary" "$dir"
+  elif [[ -n $reference ]] && ! cmp -s <(_config "$reference") <(_config "$dir") &&
     # Another build system has constants of its own, and they are listed; in the same one they are a mistake.
     [[ $(sed -n 's/^mode=//p' "$reference/identity") == "$(sed -n 's/^mode=//p' "$dir/identity")" ]]; then
-    printf 'configured differently from the baseline: %s' "$(diff "$reference/config" "$dir/config" | sed -n 's/^[<>] //p' | sed -n 1,3p | paste -sd ,)"
+    printf 'configured differently from the baseline: %s' "$(diff <(_config "$reference") <(_config "$dir") | sed -n 's/^[<>] //p' | sed -n 1,3p | paste -sd ,)"
   fi
 }
 
@@ -184,20 +281,29 @@ proof_row() {
   variant_load "$variant"
   cc_path=$(sed -n 's/^cc_path=//p' "$dir/identity")
   mkdir -p "$folder"
-  mapfile -t archives < <(sed "s#^#$(objects_root "$dir")/#" "$dir/archives")
+  mapfile -t archives < <(sed "s#^#$(archives_root "$dir")/#" "$dir/archives")
   "$tools/elfproof" objects "${archives[@]}" >"$folder/objects.tsv"
   proof_libraries <"$folder/objects.tsv" >"$folder/libraries.tsv"
   "$tools/elfproof" model "${archives[@]}" >"$folder/model.txt"
   "$tools/elfproof" binary "$binary" >"$folder/binary.txt"
+  _proof_shared "$binary" "$folder"
+  if [[ -f $dir/tree.diff ]]; then
+    cp -f "$dir/tree.diff" "$folder/tree.diff"
+    proof_note "$variant" "$cc" "$work" "the tree's own meson files say \`pic: true\`; built from a copy in which they say \`pic: false\`, $(grep -c '^+++ ' "$dir/tree.diff") files changed (proof/$variant-${cc##*/}/tree.diff)"
+  fi
+  [[ $(_binary_value got_uses_left) != - ]] ||
+    proof_note "$variant" "$cc" "$work" 'linked without --emit-relocs, so how many uses of GOT and PLT the linker left is not known'
+  [[ ! -f $folder/shared.tsv ]] || proof_note "$variant" "$cc" "$work" "$(_shared_words "$folder" "$variant-${cc##*/}")"
   awk -F '\t' -v OFS='\t' -v want="${variant_of[pic_flag]}" '
     BEGIN { print "object", "pic_flag", "as_asked"; split("-fPIC -fpic -fPIE -fpie -fno-pic -fno-PIC -fno-pie -fno-PIE", known, " "); for (k in known) pic[known[k]] = 1 }
     { n = split($3, word, " "); last = "none"; for (i = 1; i <= n; i++) if (word[i] in pic) last = word[i]; print $1, last, last == want ? "yes" : "no" }' \
     "$dir/commands.tsv" >"$folder/flags.tsv"
   gzip -9 -n -c "$dir/commands.tsv" >"$folder/commands.tsv.gz"
   cp -f "$binary.cmd" "$folder/link.txt"
+  [[ ${variant_of[lto]} == no ]] || proof_note "$variant" "$cc" "$work" "$(_lto_words "$binary" "$dir" "$folder")"
   if [[ -n $reference && $reference != "$dir" ]]; then
     proof_constants "$variant" "${cc##*/}" "$reference" "$dir" >>"$work/proof/constants.tsv"
-    proof_functions "$variant" "${cc##*/}" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
+    [[ ${variant_of[lto]} == yes ]] || proof_functions "$variant" "${cc##*/}" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
   fi
   IFS=$'\t' read -r objects objects_with_flag first_without < <(tail -n 1 "$dir/flags.tsv")
   model=$(sed -n 's/^code_model=\([^ ]*\).*/\1/p' "$folder/model.txt")
@@ -213,10 +319,12 @@ proof_row() {
     NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
     { got += $col["got"]; plt += $col["plt"]; gd += $col["tls_gd"]; ld += $col["tls_ld"]; ie += $col["tls_ie"]; le += $col["tls_le"]; abs += $col["absolute"]; text += $col["text_bytes"] }
     END { print got + 0, plt + 0, gd + 0, ld + 0, ie + 0, le + 0, abs + 0, text + 0 }' "$folder/objects.tsv")
+  # What these relocations are of is not in the binary.
+  [[ ${variant_of[lto]} == no ]] || counts=$(printf -- '-\t-\t-\t-\t-\t-\t-\t-')
   {
     printf '%s\t' "$variant" "${cc##*/}" "$(sed -n 's/^cc_version=//p' "$dir/identity")" "$(sed -n 's/^release=//p' "$dir/identity")" \
       "$status" "${reason:--}" - "${variant_of[pic_flag]}" "$objects" "$objects_with_flag" "$model_asked" "$model" "$elf_type" \
-      "$counts" "$(sha256sum "$binary" | cut -d' ' -f1)"
+      "$counts" "$(_binary_sha256 "$binary")"
     printf '%s\n' "$binary"
   } >>"$work/builds.tsv"
   [[ $status == ok ]]

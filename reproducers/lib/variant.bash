@@ -7,6 +7,9 @@
 #   pic_flag    the PIC option every object's compile line must carry last; none: no such option
 #   code_model  what the objects must turn out to be; default: what the compiler makes unasked
 #   link        how the executable is linked; default: as the compiler does unasked
+#   library     which of DPDK's libraries the executable is linked with
+#   lto         link-time optimisation: meson's b_lto, and the same at the kit's own link
+#   expected_error  the build is known to fail with these words, and the report says so; no failure of the run
 # shellcheck disable=SC2034 # read by keyfile_read
 VARIANT_KEYS=(
   'title:text:required'
@@ -17,6 +20,9 @@ VARIANT_KEYS=(
   'pic_flag:enum(none|-fPIC|-fPIE|-fno-pie|-fno-pic):required'
   'code_model:enum(default|absolute|pie|pic):required'
   'link:enum(default|no-pie|pie):default=default'
+  'library:enum(static|shared):default=static'
+  'lto:bool:default=no'
+  'expected_error:text:optional'
 )
 
 # variant_load NAME: reads the variant into the associative array variant_of. Exit 2 on a bad file.
@@ -25,13 +31,42 @@ variant_load() {
   file=$(keyfile_find variant "$1") || exit 2
   declare -gA variant_of=()
   keyfile_read "$file" variant_of "${VARIANT_KEYS[@]}" || exit 2
+  _variant_check "$file" || exit 2
 }
 
-# variant_text: every key and value, for build keys.
+# _variant_check FILE: 2 after one line when no compiler could build what the loaded file asks for.
+_variant_check() {
+  local key
+  for key in c_args meson_options; do
+    [[ "${variant_of[$key]:-}" =~ (-flto[^ ]*|-Db_lto[^ ]*) ]] || continue
+    keyfile_error "$1" "${KEYFILE_LINES[$key]}" "${BASH_REMATCH[1]}: link-time optimisation is asked for with lto = yes, so that the link and the proof know of it"
+    return
+  done
+  # What is known to fail may be tried.
+  [ -z "${variant_of[expected_error]}" ] && [ "${variant_of[library]}" = shared ] || return 0
+  if [ "${variant_of[build]}" != meson ]; then
+    keyfile_error "$1" "${KEYFILE_LINES[library]}" "only meson builds shared libraries here; set build = meson, or library = static"
+    return
+  fi
+  for key in c_args pic_flag code_model; do
+    [[ " ${variant_of[$key]:-} " =~ \ (-fno-pi[ec]|-fno-PI[EC]|absolute)\  ]] || continue
+    keyfile_error "$1" "${KEYFILE_LINES[$key]}" "${BASH_REMATCH[1]}: absolute code cannot go into shared libraries, which are loaded anywhere; leave it out, or set library = static"
+    return
+  done
+  if [ "${variant_of[link]}" = no-pie ]; then
+    keyfile_error "$1" "${KEYFILE_LINES[link]}" "no-pie: meson gives it to the shared libraries as well, and they have no fixed address; leave it out, or set library = static"
+  fi
+}
+
+# variant_text: every key and value, for build keys. Keys that came later stand there only when they ask for
+# something, so that the names of other builds stay what they were.
 variant_text() {
   local key
   for key in $(printf '%s\n' "${!variant_of[@]}" | sort); do
-    case $key in title|question) ;; *) printf '%s=%s\n' "$key" "${variant_of[$key]}" ;; esac
+    case $key=${variant_of[$key]} in
+      title=* | question=* | expected_error=* | library=static | lto=no) ;;
+      *) printf '%s=%s\n' "$key" "${variant_of[$key]}" ;;
+    esac
   done
 }
 
@@ -43,6 +78,47 @@ variant_meson_arguments() {
   [ -z "$c_args" ] || printf -- '-Dc_args=%s\n' "${c_args# }"
   # Without it meson's own link checks fail on -fno-pie objects and it configures another DPDK, silently.
   [ "${variant_of[link]}" != no-pie ] || printf -- '-Dc_link_args=-no-pie\n'
+  [ "${variant_of[lto]}" = no ] || printf -- '-Db_lto=true\n'
+  # A shared EAL loads every driver it finds below the prefix: there must be none, whatever is installed here.
+  [ "${variant_of[library]}" != shared ] || printf '%s\n' -Ddefault_library=shared -Dprefix=/nonexistent
+}
+
+# variant_check_linker CC LINKER: exit 2 when the loaded variant cannot be linked so; LINKER may be empty. Sets
+# variant_linker, the one that meson has to use, empty for the compiler's own. After variant_check_compiler.
+variant_check_linker() {
+  variant_linker=''
+  [ "${variant_of[lto]}" = yes ] || return 0
+  lto_check_linker "$cc_version" "$2"
+  if [[ $cc_version == *clang* ]]; then
+    command -v "$("$cc_path" -print-prog-name=ld.lld)" >/dev/null ||
+      die "$1 needs lld for link-time optimisation, since its objects are bitcode; install it: apt-get install $(compiler_package "$1" | sed 's/clang/lld/')"
+    variant_linker=lld
+  fi
+}
+
+# lto_check_linker CC_VERSION LINKER: exit 2 when that linker cannot optimise that compiler's objects. gcc's fat ones
+# would even link, as if nothing had been asked for.
+lto_check_linker() {
+  case $1:$2 in
+    *clang*: | *clang*:lld) ;;
+    *clang*) die "clang's link-time optimisation needs lld, not $2, which cannot read its objects; leave --linker out, or give --linker lld" ;;
+    *:lld) die "lld knows nothing of gcc's link-time optimisation and would link the objects as they were compiled; leave --linker out, or give bfd, gold or mold" ;;
+  esac
+}
+
+# compilers_installed: the names of every gcc, gcc-N, clang and clang-N on the PATH, one a line; of several names of
+# one binary the first, so gcc and not gcc-12.
+compilers_installed() {
+  local name file path
+  local -A seen=()
+  path=$(path_without_ccache)
+  while IFS= read -r name; do
+    file=$(PATH=$path command -v "$name") || continue
+    file=$(readlink -f "$file")
+    [ -z "${seen[$file]:-}" ] || continue
+    seen[$file]=yes
+    printf '%s\n' "$name"
+  done < <(printf '%s\n' gcc clang; PATH=$path compgen -c | grep -xE '(gcc|clang)-[0-9]+' | sort -uV)
 }
 
 # compiler_package NAME: the Debian package that brings the compiler.
