@@ -64,6 +64,7 @@ meson_configure() {
 #   closure SO...    these shared libraries and all they link, in the order the tree defines them
 #   members A...     the object files of these archives: archive, object
 #   libs SO...       the system libraries on their link lines
+#   commands FILE... of files made by a command of its own: file, command, inputs
 graph() {
   awk -v what="$1" -v targets="${*:2}" '
     function unescape(word) { gsub(/\$:/, ":", word); gsub(/\$ /, " ", word); return word }
@@ -73,10 +74,12 @@ graph() {
       inputs[out] = substr(line, split_at + 2); order[++count] = out; current = out
     }
     /^ LINK_ARGS = / { link_args[current] = substr($0, 14) }
+    /^ COMMAND = / { command[current] = substr($0, 12) }
     END {
       n = split(targets, want, " ")
       if (what == "driver") for (i = 1; i <= n; i++) drivers(want[i])
       if (what == "members") for (i = 1; i <= n; i++) members(want[i], want[i])
+      if (what == "commands") for (i = 1; i <= n; i++) if (want[i] in command) print want[i] "\t" unescape(command[want[i]]) "\t" unescape(inputs[want[i]])
       if (what == "closure" || what == "libs") {
         for (i = 1; i <= n; i++) reach(want[i])
         for (i = 1; i <= count; i++) if (order[i] in reached) {

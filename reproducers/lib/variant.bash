@@ -7,11 +7,12 @@
 #   pic_flag    the PIC option every object's compile line must carry last; none: no such option
 #   code_model  what the objects must turn out to be; default: what the compiler makes unasked
 #   link        how the executable is linked; default: as the compiler does unasked
+#   c_args      flags for every object; with make they are its EXTRA_CFLAGS
 # shellcheck disable=SC2034 # read by keyfile_read
 VARIANT_KEYS=(
   'title:text:required'
   'question:text:required'
-  'build:enum(meson):required'
+  'build:enum(meson|make):required'
   'meson_options:flags:optional'
   'c_args:flags:optional'
   'pic_flag:enum(none|-fPIC|-fPIE|-fno-pie|-fno-pic):required'
@@ -25,6 +26,8 @@ variant_load() {
   file=$(keyfile_find variant "$1") || exit 2
   declare -gA variant_of=()
   keyfile_read "$file" variant_of "${VARIANT_KEYS[@]}" || exit 2
+  [ "${variant_of[build]}" = meson ] || [ -z "${variant_of[meson_options]}" ] ||
+    keyfile_error "$file" "${KEYFILE_LINES[meson_options]}" "\"meson_options\" with build = ${variant_of[build]}; leave the line out, or write build = meson" || exit 2
 }
 
 # variant_text: every key and value, for build keys.
@@ -36,9 +39,11 @@ variant_text() {
 }
 
 # variant_meson_arguments FLAGS: meson arguments of the loaded variant, one a line. FLAGS, which may be empty,
-# go to the compiler as well.
+# go to the compiler as well. A variant of make has flags for make only.
 variant_meson_arguments() {
-  local option c_args=${variant_of[c_args]:-}${1:+ $1}
+  local option c_args=
+  [ "${variant_of[build]}" != meson ] || c_args=${variant_of[c_args]:-}
+  c_args+=${1:+ $1}
   for option in ${variant_of[meson_options]:-}; do printf '%s\n' "$option"; done
   [ -z "$c_args" ] || printf -- '-Dc_args=%s\n' "${c_args# }"
   # Without it meson's own link checks fail on -fno-pie objects and it configures another DPDK, silently.
