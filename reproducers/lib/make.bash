@@ -39,10 +39,22 @@ make_flags() {
   printf '%s\n' "${flags[*]}"
 }
 
+# make_alone: a line for env(1): make, without what the environment says to the makefiles (people who work with
+# DPDK have RTE_SDK and RTE_TARGET set) or to make itself (make run is a make, too).
+make_alone() {
+  local name
+  for name in MAKEFLAGS MAKELEVEL MFLAGS MAKEFILES RTE_SDK RTE_TARGET RTE_OUTPUT RTE_KERNELDIR RTE_DEVEL_BUILD CROSS ARCH BUILDDIR CFLAGS CPPFLAGS \
+    LDFLAGS LDLIBS {CPU,EXTRA,HOST,HOST_EXTRA}_{CFLAGS,CPPFLAGS,LDFLAGS,LDLIBS,ASFLAGS} D O Q S T V; do
+    printf '%s\n' -u "$name"
+  done
+  printf '%s\n' make --no-print-directory
+}
+
 # make_run ARGUMENT...: the release's makefiles, with the build's own folder, compiler and flags.
 make_run() {
-  supervise env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$tree" "O=$dir/make" "CC=ccache $cc_path" "EXTRA_CFLAGS=$(make_flags)" \
-    MAKE_PAUSE=n "$@"
+  local -a alone
+  mapfile -t alone < <(make_alone)
+  supervise env "${alone[@]}" -C "$tree" "O=$dir/make" "CC=ccache $cc_path" "EXTRA_CFLAGS=$(make_flags)" MAKE_PAUSE=n "$@"
 }
 
 # --- what to build ------------------------------------------------------------------------------
@@ -185,11 +197,13 @@ make_sources() {
 # make_link_line: what the release's makefiles link an application with, in their order, a word a line.
 make_link_line() {
   local file
+  local -a alone
+  mapfile -t alone < <(make_alone)
   temp_dir file
   # shellcheck disable=SC2016 # make's dollars
   printf '%s\n' 'include $(RTE_SDK)/mk/rte.vars.mk' 'APP = none' 'SRCS-y := none.c' 'include $(RTE_SDK)/mk/rte.app.mk' \
     'link-line: ; @printf "%s\n" $(LDLIBS)' >"$file/Makefile"
-  env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$file" "RTE_SDK=$tree" "RTE_SRCDIR=$tree" "RTE_OUTPUT=$dir/make" "BUILDDIR=$dir/make/build" \
+  env "${alone[@]}" -s -C "$file" "RTE_SDK=$tree" "RTE_SRCDIR=$tree" "RTE_OUTPUT=$dir/make" "BUILDDIR=$dir/make/build" \
     BUILDING_RTE_SDK=1 S=app "CC=$cc_path" "EXTRA_CFLAGS=$(make_flags)" link-line 2>>"$dir/build.log"
 }
 

@@ -165,7 +165,9 @@ replay_forget_broken() {
 }
 
 replay_compile() {
-  make_watched "$(wc -l <"$dir/objects")" supervise env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$dir/make" -j "$jobs" all
+  local -a alone
+  mapfile -t alone < <(make_alone)
+  make_watched "$(wc -l <"$dir/objects")" supervise env "${alone[@]}" -C "$dir/make" -j "$jobs" all
 }
 
 # replay_build: configures with meson, compiles with make; leaves archives, ldlibs, members, objects and commands.tsv.
