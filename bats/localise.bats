@@ -167,10 +167,29 @@ C
   twin "$build" "$PWD/twin"
   echo 'RTE_MAX_ETHPORTS 7' >>twin/config
   ran "$build" "$PWD/twin" "$PWD/out" --iterations 5
-  [ "$status" -eq 0 ]
+  [ "$status" -eq 0 ] || { printf "%s\n" "$stderr"; return 1; }
   [ "$(wc -l <out/parts.tsv)" -eq 2 ]
   grep -q 'cannot be mixed: the builds have different constants or objects: RTE_MAX_ETHPORTS 7' out/parts.tsv
   [ "$(awk -F '\t' 'NR > 1 && $6 != 0 { print $3, $6 }' out/functions.tsv)" = "eth_ring_rx 40" ]
+}
+
+@test "builds of two build systems: mixed when their constants are the same, else the reason names them" {
+  local build
+  build=$(forwarder_build meson-static-nopic gcc)
+  twin "$build" "$PWD/twin"
+  sed -i 's/^mode=.*/mode=replayed/' twin/identity
+  # What the files say of constants does not count, each build system keeps its own.
+  echo 'RTE_MAX_ETHPORTS 7' >>twin/config
+  ran "$build" "$PWD/twin" "$PWD/out" --iterations 5
+  [ "$status" -eq 0 ] || { printf '%s\n' "$stderr"; return 1; }
+  [ "$(part out library rte_net_ring -)" = "40 40" ]
+  printf -- '-D%s\n' RTE_A_FLAG= RTE_ZOO=7 >>twin/cflags
+  ran "$build" "$PWD/twin" "$PWD/apart" --iterations 5
+  [ "$status" -eq 0 ]
+  grep -qF $'\tlibraries cannot be mixed: meson and make, replayed, give DPDK different constants: RTE_A_FLAG - against 1, RTE_ZOO - against 7' apart/parts.tsv
+  # Objects have the names of their sources, for build systems name them differently.
+  [ "$(awk -F '\t' 'NR > 1 && $6 != 0 { print $2, $3, $6 }' apart/functions.tsv)" = "rte_eth_ring.c.o eth_ring_rx 40" ]
+  grep -q 'eth_ring_rx, rte_eth_ring.c.o: ' apart/disassembly.txt
 }
 
 @test "a mixture that cannot be linked is a row with the reason, the others have their figures" {

@@ -81,7 +81,7 @@ archives() {
   ar rc "$base/meson/lib/librte_one.a" "$BATS_TEST_TMPDIR/inlined.o"
   gcc -O2 "$@" -c "$KIT/bats/fixtures/elfproof/inlined.c" -o "$BATS_TEST_TMPDIR/inlined.o"
   ar rc "$other/meson/lib/librte_one.a" "$BATS_TEST_TMPDIR/inlined.o"
-  printf 'lib/librte_one.a\n' >"$other/archives"
+  printf 'lib/librte_one.a\n' | tee "$base/archives" >"$other/archives"
 }
 
 @test "functions: inlining that -fPIC took away is in compare.tsv with its library, and counted" {
@@ -100,7 +100,7 @@ archives() {
   [ "$output" = $'other\tgcc\t0\t0\t0\t0' ]
   printf 'int number = 1;' | gcc -x c -c - -o "$BATS_TEST_TMPDIR/data.o"
   for build in "$base" "$other"; do ar rc "$build/meson/lib/librte_data.a" "$BATS_TEST_TMPDIR/data.o"; done
-  echo lib/librte_data.a >>"$other/archives"
+  for build in "$base" "$other"; do echo lib/librte_data.a >>"$build/archives"; done
   run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
   [ "$status" -eq 0 ]
   [ "$output" = $'other\tgcc\t0\t0\t0\t1' ]
@@ -120,4 +120,60 @@ rte_b	2	150	11	22	pic
 rte_a	2	14	0	1	mixed
 rte_c	1	0	0	0	none
 EXPECTED
+}
+
+# across: the two builds come from two build systems, with the constants where the compiler finds them.
+across() {
+  require_cmd gcc
+  printf 'mode=meson\ncc_path=%s\n' "$(command -v gcc)" >"$base/identity"
+  printf 'mode=%s\ncc_path=%s\n' "${1:-make}" "$(command -v gcc)" >"$other/identity"
+  sed '/\.o$/d; s/^/#define /' "$base/config" >"$base/rte_config.h"
+  printf -- '-I%s\n-include\nrte_config.h\n' "$base" >"$base/cflags"
+  printf -- '-I%s\n-include\nrte_config.h\n' "$other" >"$other/cflags"
+}
+
+@test "constants: between build systems the compiler is asked, not the file where one of them keeps some" {
+  across
+  cp "$base/commands.tsv" "$other/commands.tsv"
+  # The same constants, in other places: a header of the tree, an option.
+  printf 'RTE_NOT_ALL_OF_THEM 1\nbuild/lib/a.o\n' >"$other/config"
+  sed '/RTE_OLD/d' "$base/rte_config.h" >"$other/rte_config.h"
+  echo '-DRTE_OLD=1' >>"$other/cflags"
+  sed -i 's/ -c / -DRTE_OLD=1 -c /' "$other/commands.tsv"
+  [ -z "$(differ)" ]
+}
+
+@test "constants: between build systems those with two values come first, which libraries are built last" {
+  across
+  cp "$base/commands.tsv" "$other/commands.tsv"
+  printf '#define RTE_ARCH_64\n#define RTE_MAX_LCORE 64\n#define RTE_NAME "a b"\n#define RTE_ALONE 3\n#define RTE_LIBRTE_ACL 1\n' >"$other/rte_config.h"
+  diff <(differ) - <<'EXPECTED'
+other|gcc|RTE_MAX_LCORE|128|64
+other|gcc|RTE_ALONE|-|3
+other|gcc|RTE_OLD|1|-
+other|gcc|RTE_LIBRTE_ACL|-|1
+EXPECTED
+}
+
+@test "functions: between build systems objects are matched by their sources" {
+  across
+  require_cmd ar
+  mkdir -p "$other/make/lib" "$other/make/build" "$base/meson/lib/rte_one.p"
+  gcc -O2 -fno-pie -c "$KIT/bats/fixtures/elfproof/inlined.c" -o "$base/meson/lib/rte_one.p/one_inlined.c.o"
+  gcc -O2 -fPIC -c "$KIT/bats/fixtures/elfproof/inlined.c" -o "$other/make/build/inlined.o"
+  ar rc "$base/meson/lib/librte_one.a" "$base/meson/lib/rte_one.p/one_inlined.c.o"
+  ar rc "$other/make/lib/librte_one.a" "$other/make/build/inlined.o"
+  printf 'drivers/librte_one.a\n' >"$base/archives"
+  mkdir -p "$base/meson/drivers" && mv "$base/meson/lib/librte_one.a" "$base/meson/drivers/"
+  printf 'drivers/librte_one.a\tlib/rte_one.p/one_inlined.c.o\n' >"$base/members"
+  printf 'lib/rte_one.p/one_inlined.c.o\t../tree/one/inlined.c\tgcc\n' >"$base/commands.tsv"
+  printf 'lib/librte_one.a\nlib/librte_two.a\n' >"$other/archives"
+  printf 'lib/librte_one.a\tbuild/inlined.o\n' >"$other/members"
+  printf 'build/inlined.o\t/tree/one/inlined.c\tgcc\n' >"$other/commands.tsv"
+  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ ^other$'\t'gcc$'\t'[1-9][0-9]*$'\t'1$'\t'0$'\t'1$ ]]
+  grep -q $'^rte_one\tinlined.c.o\texported\t.*\tboth\t0\t2\ta$' "$BATS_TEST_TMPDIR/compare.tsv"
+  grep -q 'no library rte_two in the baseline' "$BATS_TEST_TMPDIR/not-compared.txt"
+  [ ! -e "$BATS_TEST_TMPDIR/by-source" ]
 }

@@ -471,6 +471,32 @@ CASES
   has "$result/report.txt" 'the same in all builds of compilers whose baseline was built.'
 }
 
+# built_by AWK: gives builds.tsv the column of the build system; AWK sets s for each row.
+built_by() {
+  edit builds.tsv 'NR == 1 { $7 = $7 OFS "build_system"; print; next } { s = "meson"; '"$1"'; $7 = $7 OFS s; print }'
+}
+
+@test "build systems: which variant was built by meson, by makefiles, by makefiles replayed" {
+  built_by 'if ($1 == "meson-static-nopic") s = "replayed"; if ($1 == "meson-shared") s = "make"; if ($5 == "build failed") s = "-"'
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+    has "$result/report.txt" "make, the release's own makefiles: meson-shared"
+  has "$result/report.txt" "make, replayed (GNU make compiles meson's list of objects with the flags and constants of 20.08's makefiles): meson-static-nopic;"
+  # one line for both compilers
+  has "$result/report.txt" 'Built by meson: meson-static, meson-static-nopie'
+  has "$result/report.html" "make, the release&#39;s own makefiles: meson-shared"
+  [ "$(grep -c '<td>make, replayed</td>' "$result/report.html")" -eq 2 ]
+}
+
+@test "build systems: all by meson, or not recorded, is nothing to mention" {
+  "$report" "$result" >/dev/null
+    lacks "$result/report.txt" 'Built by'
+  cp "$result/report.txt" "$BATS_TEST_TMPDIR/before"
+  built_by ''
+  "$report" "$result" >/dev/null
+  diff "$BATS_TEST_TMPDIR/before" "$result/report.txt"
+}
+
 @test "functions: how many differ and how many are called that the baseline inlines" {
   mkdir "$result/proof"
   printf 'variant\tcc\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\nmeson-shared\tgcc\t1705\t193\t10\t0\nmeson-shared\tclang\t0\t0\t0\t0\nmeson-static-nopic\tgcc\t1\t1\t0\t2\n' >"$result/proof/inlining.tsv"
@@ -584,6 +610,8 @@ refused() {
   refused units.tsv "the header names the column 'variant' twice"
   edit builds.tsv 'NR == 2 { $5 = "fine" } { print }'
   refused builds.tsv "column status: 'fine'"
+  built_by 's = "ninja"'
+  refused builds.tsv "column build_system: 'ninja' is not a mode"
   : >"$result/units.tsv"
   refused units.tsv 'the file is empty'
   printf '{ "kit": 1' >"$result/meta.json"

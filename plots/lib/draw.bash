@@ -24,7 +24,7 @@ INLINING_COLUMNS='variant:word cc:word functions_differ:count inlined_in_baselin
   libraries_not_compared:count'
 NOTES_COLUMNS='variant:word cc:word note:text'
 BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status reason:text?
-  log:text? flag_asked:text? objects:count? objects_with_flag:count? code_model_asked:text?
+  log:text? build_system:mode?? flag_asked:text? objects:count? objects_with_flag:count? code_model_asked:text?
   code_model:text? elf_type:text? got:count? plt:count? tls_gd:count? tls_ld:count? tls_ie:count?
   tls_le:count? absolute:count? text_bytes:count? sha256:text?'
 

@@ -276,16 +276,17 @@ function write_counters(    r, i, heads) {
 
 function write_proof(    r, b, any, i) {
   if (!BUILD["rows"]) { paragraph("Not recorded."); return }
-  table_open("Proof", key_heads() "|flag asked|#objects with it|code asked|code found|ELF", "")
+  table_open("Proof", key_heads() "|built by|flag asked|#objects with it|code asked|code found|ELF", "")
   for (r = 1; r <= rows; r++) {
     b = row_build[r]
     if (!b) continue
     row_begin(r)
     if (row_failed[r] && !known(BUILD[b, "objects"])) {
-      cell("-"); number("-", ""); cell("-")
+      cell(or_dash(built_by(b))); cell("-"); number("-", ""); cell("-")
       put("<td" (as_expected(b) ? "" : " class=\"failed\"") ">" html(BUILD[b, "status"]) "</td><td>-</td></tr>")
       continue
     }
+    cell(or_dash(built_by(b)))
     cell(BUILD[b, "flag_asked"])
     number(objects_text(b), BUILD[b, "objects_with_flag"])
     cell(BUILD[b, "code_model_asked"])
@@ -298,6 +299,7 @@ function write_proof(    r, b, any, i) {
   if (NOTE["rows"]) put("<ul>")
   for (i = 1; i <= NOTE["rows"]; i++) put("<li>" html(note_words(i)) "</li>")
   if (NOTE["rows"]) put("</ul>")
+  if (build_system_words() != "") paragraph(build_system_words())
   if (!any) return
   put("<h3>Relocations in the objects, and the binary</h3>")
   table_open("Relocations", key_heads() "|#GOT|#PLT|#TLS gd|#TLS ld|#TLS ie|#TLS le|#absolute|#text bytes|sha256", "")

@@ -544,6 +544,39 @@ function find_facts(    i, s) {
   fact("Date", date_words())
 }
 
+# built_by(b): the build system of a row of builds.tsv; empty in results that do not say.
+function built_by(b) {
+  if (!known(BUILD[b, "build_system"])) return ""
+  return BUILD[b, "build_system"] == "replayed" ? "make, replayed" : BUILD[b, "build_system"]
+}
+
+# other_builds(): whether anything was built by another build system than meson.
+function other_builds(    i) {
+  for (i = 1; i <= BUILD["rows"]; i++) if (built_by(i) ~ /make/) return 1
+  return 0
+}
+
+# build_system_words(): a sentence of which variants were built by which build system; empty when all were by meson.
+function build_system_words(    i, n, s, mode, name, done, list, modes, order) {
+  if (!other_builds()) return ""
+  for (i = 1; i <= BUILD["rows"]; i++) {
+    mode = built_by(i)
+    name = BUILD[i, "variant"] (releases > 1 ? " (" BUILD[i, "dpdk"] ")" : "")
+    if (mode == "" || ((mode, name) in done)) continue
+    done[mode, name] = 1
+    if (!(mode in list)) order[++modes] = mode
+    list[mode] = list[mode] (list[mode] == "" ? "" : ", ") name
+  }
+  for (n = 1; n <= modes; n++) {
+    mode = order[n]
+    s = s (n > 1 ? "; " : "") mode
+    if (mode == "make") s = s ", the release\047s own makefiles"
+    else if (mode == "make, replayed") s = s " (GNU make compiles meson\047s list of objects with the flags and constants of 20.08\047s makefiles)"
+    s = s ": " list[mode]
+  }
+  return "Built by " s "."
+}
+
 # testbed(key): empty for a scenario that stands for no testbed in particular.
 function testbed(key,    s) {
   s = M["scenario.testbed." key]

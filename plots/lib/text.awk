@@ -513,6 +513,7 @@ function write_proof(    r, b, any, i) {
   table_write()
   if (NOTE["rows"]) out("")
   for (i = 1; i <= NOTE["rows"]; i++) para("- ", "  ", note_words(i))
+  if (build_system_words() != "") { out(""); para("", "", build_system_words()) }
   if (!any) return
   out("")
   out("Relocations in the objects, and the binary:")
@@ -536,6 +537,8 @@ function write_proof(    r, b, any, i) {
   write_constants()
 }
 
+function shortened(x) { return length(x) > 48 ? substr(x, 1, 45) "..." : x }
+
 # The text takes the first of them: a mail is no place for hundreds.
 function write_constants(    i, most, s) {
   s = constants_words()
@@ -552,7 +555,7 @@ function write_constants(    i, most, s) {
   table_column(baseline, "l", 9)
   table_column("this build", "l", 9)
   for (i = 1; i <= most; i++)
-    table_row(CONSTANT[i, "variant"] "\t" CONSTANT[i, "cc"] "\t" CONSTANT[i, "constant"] "\t" CONSTANT[i, "baseline_value"] "\t" CONSTANT[i, "variant_value"])
+    table_row(CONSTANT[i, "variant"] "\t" CONSTANT[i, "cc"] "\t" CONSTANT[i, "constant"] "\t" shortened(CONSTANT[i, "baseline_value"]) "\t" shortened(CONSTANT[i, "variant_value"]))
   table_write()
   s = "-DNAME: given on compile lines; -: not defined."
   if (CONSTANT["rows"] > most) s = s " " CONSTANT["rows"] - most " more stand in proof/constants.tsv."

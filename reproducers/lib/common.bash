@@ -238,6 +238,49 @@ identity_value() { # BUILD KEY: what the folder that reproducers/build printed s
   sed -n "s/^$2=//p" "$1/identity"
 }
 
+# same_mode BUILD BUILD: whether the same build system made both: meson, make, or make replayed.
+same_mode() {
+  [[ $(identity_value "$1" mode 2>/dev/null) == "$(identity_value "$2" mode 2>/dev/null)" ]]
+}
+
+# library_archive BUILD LIBRARY: its archive's path; empty when the build has none.
+library_archive() {
+  sed -n "s#^\(.*/lib$2\.a\)\$#$(archives_root "$1")/\1#p" "$1/archives"
+}
+
+# source_names BUILD: what every object is called after its source, which build systems agree on: library, object,
+# name; the objects without their folders.
+source_names() {
+  awk -F '\t' -v OFS='\t' '
+    function last(path) { sub(/.*\//, "", path); return path }
+    FILENAME == ARGV[1] { source[$1] = last($2) ".o"; next }
+    { library = last($1); sub(/^lib/, "", library); sub(/\.a$/, "", library); print library, last($2), ($2 in source) ? source[$2] : last($2) }
+  ' "$1/commands.tsv" "$1/members"
+}
+
+# archive_by_source BUILD LIBRARY FOLDER: a copy of the library's archive in which objects have those names; prints
+# its path, nothing when the build has no such library.
+archive_by_source() {
+  local object name root archive
+  archive=$(library_archive "$1" "$2")
+  [[ -f $archive ]] || return 0
+  root=$(objects_root "$1")
+  rm -rf "${3:?}" && mkdir "$3"
+  while IFS=$'\t' read -r object name; do
+    cp -f "$object" "$3/$name"
+  done < <(paste <(cut -f2 "$1/members" | sed "s#^#$root/#") <(source_names "$1") | awk -F '\t' -v OFS='\t' -v library="$2" '$2 == library { print $1, $4 }')
+  (cd "$3" && ar cr "lib$2.a" ./*.o) && printf '%s/lib%s.a\n' "$3" "$2"
+}
+
+# build_macros BUILD: its RTE_ constants as the compiler sees them, whatever file or option they come from: name
+# and value, sorted.
+build_macros() {
+  local -a flags
+  mapfile -t flags <"$1/cflags"
+  "$(identity_value "$1" cc_path)" "${flags[@]}" -dM -E -x c /dev/null |
+    sed -n -e '/ RTE_EAL_PMD_PATH /d' -e 's/ *$//' -e 's/^#define \(RTE_[^ ]*\)$/\1 (empty)/p' -e 's/^#define \(RTE_\)/\1/p' | LC_ALL=C sort
+}
+
 # As the XDG base directory specification has it: a relative XDG_CACHE_HOME does
 # not count; private, because archives and binaries made from it are executed.
 cache_dir() { # prints the kit's cache folder, created when missing

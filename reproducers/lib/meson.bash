@@ -87,6 +87,7 @@ meson_configure() {
 #   members A...     the object files of these archives: archive, object; of shared libraries likewise
 #   libs SO...       the system libraries on their link lines
 #   link SO...       these shared libraries: file, the name it is loaded by, linker's arguments as the shell reads them
+#   commands FILE... of files made by a command of its own: file, command, inputs
 graph() {
   awk -v what="$1" -v targets="${*:2}" '
     function unescape(word) { gsub(/\$:/, ":", word); gsub(/\$ /, " ", word); return word }
@@ -102,11 +103,13 @@ graph() {
       inputs[out] = substr(line, split_at + 2); order[++count] = out; current = out
     }
     /^ LINK_ARGS = / { link_args[current] = substr($0, 14) }
+    /^ COMMAND = / { command[current] = substr($0, 12) }
     END {
       n = split(targets, want, " ")
       if (what == "driver") for (i = 1; i <= n; i++) drivers(want[i])
       if (what == "members") for (i = 1; i <= n; i++) members(want[i], want[i])
       if (what == "link") for (i = 1; i <= n; i++) print want[i] "\t" soname(link_args[want[i]]) "\t" dollars(link_args[want[i]])
+      if (what == "commands") for (i = 1; i <= n; i++) if (want[i] in command) print want[i] "\t" unescape(command[want[i]]) "\t" unescape(inputs[want[i]])
       if (what == "closure" || what == "libs") {
         for (i = 1; i <= n; i++) reach(want[i])
         for (i = 1; i <= count; i++) if (order[i] in reached) {

@@ -7,7 +7,7 @@
 # compile lines, never from the flags asked for.
 
 proof_header() {
-  printf '%s\t' variant cc cc_version dpdk status reason log flag_asked objects objects_with_flag code_model_asked \
+  printf '%s\t' variant cc cc_version dpdk status reason log build_system flag_asked objects objects_with_flag code_model_asked \
     code_model elf_type got plt tls_gd tls_ld tls_ie tls_le absolute text_bytes sha256
   printf 'binary\n'
 }
@@ -15,7 +15,7 @@ proof_header() {
 proof_failed() { # VARIANT CC DPDK STATUS REASON LOG: the row of a build that has no binary to measure
   local version=-
   version=$(PATH=$(path_without_ccache) "$2" --version 2>/dev/null | sed -n 1p) || true
-  printf '%s\t' "$1" "$2" "${version:--}" "$3" "$4" "$5" "$6" - - - - - - - - - - - - - - -
+  printf '%s\t' "$1" "$2" "${version:--}" "$3" "$4" "$5" "$6" - - - - - - - - - - - - - - - -
   printf -- '-\n'
 }
 
@@ -41,9 +41,14 @@ proof_constants_header() {
 
 # proof_constants VARIANT CC BASELINE_DIR DIR: the rows of constants.tsv in which two builds differ: #define
 # lines of their configuration under the constant's name, options of their compile lines as -DNAME. "-" is not
-# defined, "(empty)" defined without a value.
+# defined, "(empty)" defined without a value. Build systems keep their constants in different files, so between
+# two of them the compiler is asked; constants with two values come first then, those that only say which
+# libraries are built last.
 proof_constants() {
-  awk -v OFS='\t' -v variant="$1" -v cc="$2" -v from="$3/config" -v from_commands="$3/commands.tsv" -v to="$4/config" -v to_commands="$4/commands.tsv" '
+  local constants=(cat) from=$3/config to=$4/config across=no
+  if ! same_mode "$3" "$4"; then constants=(build_macros) from=$3 to=$4 across=yes; fi
+  awk -v OFS='\t' -v variant="$1" -v cc="$2" -v across="$across" -v from=<("${constants[@]}" "$from") -v from_commands="$3/commands.tsv" \
+    -v to=<("${constants[@]}" "$to") -v to_commands="$4/commands.tsv" '
     BEGIN { config(1, from); commands(1, from_commands); config(2, to); commands(2, to_commands); compare() }
     function note(side, name, text) {
       if (!(name in known)) { known[name] = 1; order[++names] = name }
@@ -96,9 +101,26 @@ proof_constants() {
       return s
     }
     function of(side, name) { return (side, name) in value ? value[side, name] : "-" }
-    function compare(   i) {
-      for (i = 1; i <= names; i++) if (of(1, order[i]) != of(2, order[i])) print variant, cc, order[i], of(1, order[i]), of(2, order[i]) | "LC_ALL=C sort"
-      close("LC_ALL=C sort")
+    # rank(name): between build systems, how much a difference says.
+    function rank(name,   a, b) {
+      if (across == "no") return 1
+      a = of(1, name); b = of(2, name)
+      # A driver is another number of objects in each.
+      sub(/ \([0-9]+ objects\)$/, "", a); sub(/ \([0-9]+ objects\)$/, "", b)
+      if (a != "-" && b != "-") return a == b ? 2 : 1
+      return name ~ /^RTE_LIB(RTE)?_/ && (a == "-" || a ~ /^(1|\(empty\))$/) && (b == "-" || b ~ /^(1|\(empty\))$/) ? 3 : 2
+    }
+    # given(name): an option for all objects is one of the constants that the compiler was asked for.
+    function given(name,   plain) {
+      plain = substr(name, 3)
+      return across == "yes" && (of(1, plain) != "-" || of(2, plain) != "-") && of(1, name) of(2, name) !~ /objects\)/
+    }
+    function compare(   i, sort) {
+      sort = "LC_ALL=C sort -k 1,1n -k 2 | cut -f 2-"
+      for (i = 1; i <= names; i++)
+        if (of(1, order[i]) != of(2, order[i]) && !(order[i] ~ /^-D/ && given(order[i])))
+          print rank(order[i]), variant, cc, order[i], of(1, order[i]), of(2, order[i]) | sort
+      close(sort)
     }'
 }
 
@@ -110,20 +132,27 @@ proof_functions_header() {
 # library, as FOLDER/compare.tsv (a is the baseline), and the row of inlining.tsv that counts them. A library that
 # cannot be compared, like one of bitcode, is a line of FOLDER/not-compared.txt.
 proof_functions() {
-  local archive name skipped=0 root_a root_b
-  root_a=$(archives_root "$3") root_b=$(archives_root "$4")
+  local archive name skipped=0 a b
   : >"$5/not-compared.txt"
   printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$5/compare.tsv"
   while IFS= read -r archive; do
     name=${archive##*/lib}
     name=${name%.a}
-    if "$tools/elfproof" compare "$root_a/$archive" "$root_b/$archive" >"$5/compare.new" 2>>"$5/not-compared.txt"; then
+    a=$(library_archive "$3" "$name") b=$(library_archive "$4" "$name")
+    if ! same_mode "$3" "$4"; then
+      mkdir -p "$5/by-source"
+      a=$(archive_by_source "$3" "$name" "$5/by-source/a") b=$(archive_by_source "$4" "$name" "$5/by-source/b")
+    fi
+    if [[ ! -f $a ]]; then
+      printf 'no library %s in the baseline\n' "$name" >>"$5/not-compared.txt"
+      skipped=$((skipped + 1))
+    elif "$tools/elfproof" compare "$a" "$b" >"$5/compare.new" 2>>"$5/not-compared.txt"; then
       awk -v OFS='\t' -v library="$name" 'NR > 1 { print library, $0 }' "$5/compare.new" >>"$5/compare.tsv"
     else
       skipped=$((skipped + 1))
     fi
   done <"$4/archives"
-  rm -f "$5/compare.new"
+  rm -rf "$5/compare.new" "$5/by-source"
   [[ -s $5/not-compared.txt ]] || rm -f "$5/not-compared.txt"
   awk -F '\t' -v OFS='\t' -v variant="$1" -v cc="$2" -v skipped="$skipped" '
     NR > 1 { n[$10]++ }
@@ -267,7 +296,7 @@ _contradiction() {
     _lto_contradiction "$binary" "$dir"
   elif [[ -n $reference ]] && ! cmp -s <(_config "$reference") <(_config "$dir") &&
     # Another build system has constants of its own, and they are listed; in the same one they are a mistake.
-    [[ $(sed -n 's/^mode=//p' "$reference/identity") == "$(sed -n 's/^mode=//p' "$dir/identity")" ]]; then
+    same_mode "$reference" "$dir"; then
     printf 'configured differently from the baseline: %s' "$(diff <(_config "$reference") <(_config "$dir") | sed -n 's/^[<>] //p' | sed -n 1,3p | paste -sd ,)"
   fi
 }
@@ -323,7 +352,7 @@ proof_row() {
   [[ ${variant_of[lto]} == no ]] || counts=$(printf -- '-\t-\t-\t-\t-\t-\t-\t-')
   {
     printf '%s\t' "$variant" "${cc##*/}" "$(sed -n 's/^cc_version=//p' "$dir/identity")" "$(sed -n 's/^release=//p' "$dir/identity")" \
-      "$status" "${reason:--}" - "${variant_of[pic_flag]}" "$objects" "$objects_with_flag" "$model_asked" "$model" "$elf_type" \
+      "$status" "${reason:--}" - "$(identity_value "$dir" mode)" "${variant_of[pic_flag]}" "$objects" "$objects_with_flag" "$model_asked" "$model" "$elf_type" \
       "$counts" "$(_binary_sha256 "$binary")"
     printf '%s\n' "$binary"
   } >>"$work/builds.tsv"

@@ -10,11 +10,12 @@
 #   library     which of DPDK's libraries the executable is linked with
 #   lto         link-time optimisation: meson's b_lto, and the same at the kit's own link
 #   expected_error  the build is known to fail with these words, and the report says so; no failure of the run
+#   c_args      flags for every object; with make they are its EXTRA_CFLAGS
 # shellcheck disable=SC2034 # read by keyfile_read
 VARIANT_KEYS=(
   'title:text:required'
   'question:text:required'
-  'build:enum(meson):required'
+  'build:enum(meson|make):required'
   'meson_options:flags:optional'
   'c_args:flags:optional'
   'pic_flag:enum(none|-fPIC|-fPIE|-fno-pie|-fno-pic):required'
@@ -42,12 +43,9 @@ _variant_check() {
     keyfile_error "$1" "${KEYFILE_LINES[$key]}" "${BASH_REMATCH[1]}: link-time optimisation is asked for with lto = yes, so that the link and the proof know of it"
     return
   done
+  _variant_check_make "$1" || return
   # What is known to fail may be tried.
   [ -z "${variant_of[expected_error]}" ] && [ "${variant_of[library]}" = shared ] || return 0
-  if [ "${variant_of[build]}" != meson ]; then
-    keyfile_error "$1" "${KEYFILE_LINES[library]}" "only meson builds shared libraries here; set build = meson, or library = static"
-    return
-  fi
   for key in c_args pic_flag code_model; do
     [[ " ${variant_of[$key]:-} " =~ \ (-fno-pi[ec]|-fno-PI[EC]|absolute)\  ]] || continue
     keyfile_error "$1" "${KEYFILE_LINES[$key]}" "${BASH_REMATCH[1]}: absolute code cannot go into shared libraries, which are loaded anywhere; leave it out, or set library = static"
@@ -55,6 +53,18 @@ _variant_check() {
   done
   if [ "${variant_of[link]}" = no-pie ]; then
     keyfile_error "$1" "${KEYFILE_LINES[link]}" "no-pie: meson gives it to the shared libraries as well, and they have no fixed address; leave it out, or set library = static"
+  fi
+}
+
+# _variant_check_make FILE: 2 after one line when the loaded file asks of make what only meson can do.
+_variant_check_make() {
+  [ "${variant_of[build]}" != meson ] || return 0
+  if [ -n "${variant_of[meson_options]}" ]; then
+    keyfile_error "$1" "${KEYFILE_LINES[meson_options]}" "\"meson_options\" with build = ${variant_of[build]}; leave the line out, or write build = meson"
+  elif [ "${variant_of[library]}" = shared ]; then
+    keyfile_error "$1" "${KEYFILE_LINES[library]}" "only meson builds shared libraries here; set build = meson, or library = static"
+  elif [ "${variant_of[lto]}" = yes ]; then
+    keyfile_error "$1" "${KEYFILE_LINES[lto]}" "lto = yes with build = ${variant_of[build]}; the makefiles know no link-time optimisation; leave the line out, or write build = meson"
   fi
 }
 
@@ -71,9 +81,11 @@ variant_text() {
 }
 
 # variant_meson_arguments FLAGS: meson arguments of the loaded variant, one a line. FLAGS, which may be empty,
-# go to the compiler as well.
+# go to the compiler as well. A variant of make has flags for make only.
 variant_meson_arguments() {
-  local option c_args=${variant_of[c_args]:-}${1:+ $1}
+  local option c_args=
+  [ "${variant_of[build]}" != meson ] || c_args=${variant_of[c_args]:-}
+  c_args+=${1:+ $1}
   for option in ${variant_of[meson_options]:-}; do printf '%s\n' "$option"; done
   [ -z "$c_args" ] || printf -- '-Dc_args=%s\n' "${c_args# }"
   # Without it meson's own link checks fail on -fno-pie objects and it configures another DPDK, silently.
