@@ -138,14 +138,45 @@ png_width() {
   mail_width "$(drawn)/report.txt"
 }
 
-@test "the text begins with the question, then the answer of each compiler" {
-  run head -n 3 "$(drawn)/report.txt"
-  [[ ${lines[0]} == 'Question: Synthetic fixture'* ]]
-  [[ ${lines[2]} == 'Answer, gcc: slower than meson-static: meson-shared' ]]
-  has "$(drawn)/report.txt" 'Answer, clang: slower than meson-static: meson-shared +8.1 % (+7.2 to +9.0 %); faster than'
+# The head: question, answer and where it comes from, a line each.
+head_is() { # FILE LINE TEXT
+  run sed -n "$2p" "$1"
+  [ "$output" = "$3" ] || { printf 'line %s is: %s\n' "$2" "$output" >&2; return 1; }
+}
+
+@test "the text begins with three lines: question, answer with its interval, where it comes from" {
+  head_is "$(drawn)/report.txt" 1 'Question: Synthetic fixture, nothing was measured: does this way of bu..'
+  head_is "$(drawn)/report.txt" 2 'Answer: slower: meson-shared (clang) +8.1 % (+7.2 to +9.0 %), 1 more.'
+  head_is "$(drawn)/report.txt" 3 'Where from: it holds over 8 link orders; --localise tells more.'
+  # The whole question stands below, and the page has the same answer.
+  has "$(drawn)/report.txt" 'does this way of building DPDK cost packets per second? With gcc: slower'
+  grep -q '<p class="lead">Slower: meson-shared (clang) +8.1&nbsp;%&nbsp;(+7.2&nbsp;to&nbsp;+9.0&nbsp;%), 1 more, 1 undecided, 2 faster, 1 same.</p>' "$(drawn)/report.html"
+  edit_meta '.question = "Short?"'
+  edit effects.tsv 'NR == 1 || $16 == "baseline" { print; next } { $16 = "same"; $9 = 1.001; $10 = 0.999; $11 = 1.003; print }'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 1 'Question: Short?'
+  head_is "$result/report.txt" 2 'Answer: all 6 the same within 1 %: every interval in -0.10 to +0.30 %.'
+  head_is "$result/report.txt" 3 'Where from: no clear difference; link order alone spreads by 1.4 %.'
+  edit effects.tsv '$1 == "meson-shared" && $2 == "gcc" { $16 = "undecided" } { print }'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 2 'Answer: undecided: meson-shared (gcc) +0.10 % (-0.10 to +0.30 %).'
+}
+
+# The order a reader of a mail expects: what, on what, how it came out, is it true, where, how again, what not.
+@test "the text has its parts in order, and the plot of gnuplot among them" {
+  localised 1200 1200 0 0
+  "$report" "$result" >/dev/null
+  run grep -nE '^(Machine|System|Compilers|DPDK|Device|Scenario|The scenario.s command|Result$|A/A gcc|Proof|Where it lies|How to reproduce|What was not measured)' "$result/report.txt"
+  [ "$(sed 's/^[0-9]*://; s/[ :,].*//' <<<"$output" | paste -sd ' ')" = 'Machine System Compilers DPDK Device Scenario The Result A/A Proof Where How What' ]
+  mail_width "$result/report.txt"
+}
+
+@test "each compiler has its whole answer below the head" {
+  has "$(drawn)/report.txt" 'With gcc: slower than meson-static: meson-shared +7.4 %'
+  has "$(drawn)/report.txt" 'With clang: slower than meson-static: meson-shared +8.1 % (+7.2 to +9.0 %); faster than'
   has "$(drawn)/report.txt" 'the same as meson-static within 1 %: meson-static-nopic +0.2 % (-0.5 to +0.9 %).'
   has "$(drawn)/report.txt" 'undecided against meson-static: meson-static-nopic +1.1 % (+0.3 to +2.0 %).'
-  has "$(drawn)/report.txt" 'Where from: the differences called slower or faster hold over 8 shuffled link orders'
+  has "$(drawn)/report.txt" 'The differences called slower or faster hold over 8 shuffled link orders'
 }
 
 # Every row of effects.tsv, recomputed here from its columns.
@@ -194,11 +225,12 @@ png_width() {
   has "$(drawn)/report.txt" 'stats --baseline meson-static --margin 1 --seed \ 20261130 slices.tsv'
 }
 
-@test "a seed that the command does not name is given beside it" {
+@test "a seed that the command does not name is added to it" {
   edit_meta '.kit.command = "scenarios/software/run --quick" | .measure.seed = 4711'
   "$report" "$result" >/dev/null
-  has "$result/report.txt" 'The seed was 4711.'
-  lacks "$(drawn)/report.txt" 'The seed was'
+  has "$result/report.txt" 'scenarios/software/run --quick --seed 4711'
+  has "$result/report.html" 'scenarios/software/run --quick --seed 4711'
+  [ "$(grep -o -- '--seed' "$(drawn)/report.txt" | wc -l)" -eq 2 ]
 }
 
 @test "looks and a build of its own kind are one sentence each, and stats is asked again with them" {
@@ -235,7 +267,7 @@ png_width() {
 @test "A/A that excludes 1 stands at the top, and the answer refers to it" {
   edit effects.tsv '$2 == "gcc" && NR > 1 { $14 = "1.002000"; $15 = "1.009000" } { print }'
   "$report" "$result" >/dev/null
-  has "$result/report.txt" 'Beware, see the warning. Answer, clang:'
+  has "$result/report.txt" 'Beware, see the warning. With clang:'
   has "$result/report.txt" 'WARNING: gcc: the A/A interval (+0.2 to +0.9 %) excludes 0'
   has "$result/report.txt" 'gcc: +0.2 to +0.9 %, does NOT include 0'
   has "$result/report.html" 'the A/A interval (+0.2&nbsp;to&nbsp;+0.9&nbsp;%) excludes 0' || has "$result/report.html" 'excludes 0'
@@ -291,7 +323,7 @@ png_width() {
   [ ! -e "$result/layouts.png" ]
   [ ! -e "$result/layouts.svg" ]
   has "$result/report.txt" 'WARNING: one link order only'
-  has "$result/report.txt" 'Where from: not known.'
+  has "$result/report.txt" 'Where from: not known, only one link order was measured.'
   lacks "$result/report.txt" 'As built against over layouts'
 }
 
@@ -310,7 +342,7 @@ png_width() {
   run "$report" "$result"
   [ "$status" -eq 0 ]
   [[ ${lines[2]} == *"none, nothing was measured" ]]
-  has "$result/report.txt" 'Answer: none. No variant could be built and measured.'
+  has "$result/report.txt" 'Answer: no variant could be built and measured.'
   has "$result/report.txt" 'meson-static gcc build failed: cc: no such file'
   mail_width "$result/report.txt"
   has "$result/report.html" "Nothing was measured, so there is nothing to draw."
@@ -326,7 +358,7 @@ png_width() {
   done
   edit_meta '.dpdk += [.dpdk[0] + {release: "20.08"}]'
   "$report" "$result" >/dev/null
-  has "$result/report.txt" 'Answer, clang, DPDK 20.08:'
+  has "$result/report.txt" 'With clang, DPDK 20.08:'
   has "$result/report.txt" 'DPDK 22.11.11: meson-static gcc'
   has "$result/report.txt" 'DPDK 20.08: meson-static gcc'
   mail_width "$result/report.txt"
