@@ -17,8 +17,8 @@ array HOLLOW[4] = [6, 8, 4, 12]
 INK = '#1a1a1a'
 MUTED = '#5a5a5a'
 RULE = '#d9d9d9'
-BAND = '#eceff3'
-NOISE = '#9a9a9a'
+BAND = '#dfe6ef'
+NOISE = '#858585'
 PAPER = '#ffffff'
 
 color(c) = COLOR[1 + (int(c) - 1) % 4]
