@@ -111,3 +111,16 @@ rte_a	2	14	0	1	mixed
 rte_c	1	0	0	0	none
 EXPECTED
 }
+
+@test "c_args: every word must stand on every compile line, whole" {
+  dir=$base
+  declare -gA variant_of=([c_args]='-O3')
+  [ -z "$(_without_c_args)" ]
+  variant_of[c_args]='-O3 -D_FILE_OFFSET_BITS=64'
+  [ -z "$(_without_c_args)" ]
+  variant_of[c_args]='-O3 -DON'
+  [ "$(_without_c_args)" = '2 of 2 objects were not compiled with all of c_args (lib/a.c.o: no -DON)' ]
+  variant_of[c_args]='-DPER=2'
+  objects=2 objects_with_flag=2
+  [ "$(_contradiction)" = '1 of 2 objects were not compiled with all of c_args (lib/a.c.o: no -DPER=2)' ]
+}

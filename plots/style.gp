@@ -33,10 +33,11 @@ WIDTH = SMALL ? 430 : (KIND eq 'page' ? 1080 : 1200)
 # Pixels of an average character.
 CHAR = SMALL ? 7.6 : 8.6
 
-# wrapped(s): long names on two lines.
+# wrapped(s): long names on two lines, what was given for --a and --b on the second.
 LABEL_MOST = SMALL ? 21 : 30
-wrapped(s) = strlen(s) <= LABEL_MOST ? s : s[1:LABEL_MOST] . "\n" . \
-  (strlen(s) <= 2 * LABEL_MOST ? s[LABEL_MOST + 1:*] : s[LABEL_MOST + 1:2 * LABEL_MOST - 2] . '..')
+cut(s) = strlen(s) <= LABEL_MOST ? s : s[1:LABEL_MOST - 2] . '..'
+at(s) = strstrt(s, ' (') > 1 && strstrt(s, ' (') <= LABEL_MOST + 1 ? strstrt(s, ' (') : LABEL_MOST + 1
+wrapped(s) = strlen(s) <= LABEL_MOST ? s : s[1:at(s) - 1] . "\n" . cut(s[at(s) + (s[at(s):at(s)] eq ' '):*])
 
 # The same point size comes out larger as SVG.
 PS = KIND eq 'png' || KIND eq 'png8' ? 1.0 : 0.72
