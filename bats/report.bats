@@ -12,7 +12,7 @@ setup() {
   report=$KIT/plots/report
   result="$BATS_TEST_TMPDIR/a \\n result"
   cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$result"
-  rm "$result/generate"
+  rm "$result/generate" "$result/look.js"
 }
 
 # The fixture's report, drawn once for the tests that only look at it.
@@ -740,14 +740,85 @@ refused() {
   grep -q '<details><summary>report.txt' "$page"
 }
 
-@test "Chromium shows the page without a complaint and lets its script run" {
+# chromium_on PAGE OPTION...: the page in a headless browser that reaches nothing. 126: it is not there (the test is skipped).
+chromium_on() {
   command -v chromium >/dev/null || skip_or_fail 'needs chromium: apt-get install chromium'
-  run timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-    --disable-component-update --disable-sync --user-data-dir="$BATS_TEST_TMPDIR/chromium" --enable-logging=stderr \
-    --virtual-time-budget=2000 --dump-dom "file://$(drawn)/report.html" 3>&-
+  timeout 90 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --hide-scrollbars --host-resolver-rules='MAP * ~NOTFOUND' \
+    --user-data-dir="$BATS_TEST_TMPDIR/chromium" --enable-logging=stderr --virtual-time-budget=2000 "${@:2}" "file://$1" 3>&-
+}
+
+# requests NETLOG: what the page asked for; what Chromium asks for on its own account has no origin.
+requests() {
+  jq -r '.events[]? | select(.params.url? and .params.initiator? and .params.initiator != "not an origin") | .params.url' "$1" | sort -u
+}
+
+@test "Chromium shows the page without a complaint and lets its script run" {
+  run chromium_on "$(drawn)/report.html" --dump-dom
   [ "$status" -eq 0 ]
   [[ $output != *CONSOLE* ]]
   [[ $output == *'<th scope="col"><button type="button">variant</button></th>'* ]]
+}
+
+@test "Chromium asks for nothing when it shows the page, and would be seen asking" {
+  chromium_on "$(drawn)/report.html" --dump-dom --log-net-log="$BATS_TEST_TMPDIR/net.json" >/dev/null 2>&1
+  [ -s "$BATS_TEST_TMPDIR/net.json" ]
+  [ "$(requests "$BATS_TEST_TMPDIR/net.json")" = '' ]
+  # The same page without its policy and with a picture from elsewhere.
+  sed '/Content-Security-Policy/d; s|</main>|<img src="http://elsewhere.invalid/x.png"></main>|' "$(drawn)/report.html" >"$BATS_TEST_TMPDIR/page.html"
+  chromium_on "$BATS_TEST_TMPDIR/page.html" --dump-dom --log-net-log="$BATS_TEST_TMPDIR/net.json" >/dev/null 2>&1
+  [ "$(requests "$BATS_TEST_TMPDIR/net.json")" = 'http://elsewhere.invalid/x.png' ]
+}
+
+# looked_at WIDTH SCHEME: what a script finds out about the page, key=value words; SCHEME 0 is dark, 1 light. In a frame,
+# because a window is never narrower than 500 pixels.
+looked_at() {
+  local page=$BATS_TEST_TMPDIR/page.html
+  # The page's policy lets no other script run.
+  sed '/Content-Security-Policy/d; /<\/body>/d; /<\/html>/d' "$(drawn)/report.html" >"$page"
+  printf '<script>' >>"$page"
+  cat "$BATS_TEST_DIRNAME/fixtures/report/look.js" >>"$page"
+  printf '</script>\n</body>\n</html>\n' >>"$page"
+  printf '<!DOCTYPE html><iframe src="page.html" style="width:%spx;height:900px;border:0" onload="%s"></iframe>\n' "$1" \
+    'document.documentElement.dataset.found = this.contentDocument.documentElement.dataset.found' >"$BATS_TEST_TMPDIR/frame.html"
+  chromium_on "$BATS_TEST_TMPDIR/frame.html" --window-size=1300,1000 --blink-settings="preferredColorScheme=$2" --allow-file-access-from-files --dump-dom 2>/dev/null |
+    sed -n 's/.*<html[^>]* data-found="\([^"]*\)".*/\1/p'
+}
+
+@test "at 360 and 1200 pixels, light and dark: nothing sticks out, all text has contrast, every table sorts by keyboard" {
+  local width scheme found paper
+  command -v chromium >/dev/null || skip_or_fail 'needs chromium: apt-get install chromium'
+  for width in 360 1200; do
+    for scheme in 0 1; do
+      found=" $(looked_at $width $scheme) "
+      echo "$width $scheme:$found"
+      if [ $scheme = 0 ]; then paper='rgb(21,24,28)'; else paper='rgb(255,255,255)'; fi
+      [[ $found == *" width=$width scroll=$width paper=$paper "* ]]
+      # WCAG 2, AA: 4.5.
+      [[ $found == *' faint=none narrow=0 '* ]]
+      # Heads of tables that sort, and of those the ones a Tab reaches and Enter presses.
+      [[ $found =~ ' heads='([0-9]+)' reached='([0-9]+)' sorted='([0-9]+)' ' ]]
+      [ "${BASH_REMATCH[1]}" -gt 20 ]
+      [ "${BASH_REMATCH[2]}" -eq "${BASH_REMATCH[1]}" ]
+      [ "${BASH_REMATCH[3]}" -eq "${BASH_REMATCH[1]}" ]
+      [[ $found == *' regions=all '* ]]
+    done
+  done
+}
+
+@test "photographed in both colour schemes and both widths, the corner has the scheme's paper" {
+  local width scheme want
+  command -v chromium >/dev/null || skip_or_fail 'needs chromium: apt-get install chromium'
+  for width in 360 1200; do
+    for scheme in '0 21 24 28' '1 255 255 255'; do
+      chromium_on "$(drawn)/report.html" --window-size="$width,900" --blink-settings="preferredColorScheme=${scheme%% *}" \
+        --screenshot="$BATS_TEST_TMPDIR/photo.png" >/dev/null 2>&1
+      [ "$(png_width "$BATS_TEST_TMPDIR/photo.png")" -eq "$width" ]
+      want=${scheme#* }
+      [ "$(gnuplot -e "set table; plot '$BATS_TEST_TMPDIR/photo.png' binary filetype=png every 1:1:0:0:0:0 with rgbimage" |
+        awk '!/^#/ && NF > 5 { print $3, $4, $5 }')" = "$want" ]
+    done
+  done
 }
 
 # --- for continuous integration ----------------------------------------------------------------
