@@ -171,6 +171,19 @@ head_is() { # FILE LINE TEXT
   mail_width "$result/report.txt"
 }
 
+@test "where it comes from: the libraries of the row that the answer names" {
+  localised 1700 1200 500 0
+  edit effects.tsv '$1 == "meson-static-nopic" && $2 == "clang" { $9 = 1.11; $10 = 1.10; $11 = 1.12; $16 = "slower" } { print }'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 2 'Answer: slower: meson-static-nopic (clang) +11.0 % (+10.0 to +12.0 %).'
+  head_is "$result/report.txt" 3 'Where from: +1.70 instructions/packet (+0.85 %): net_mlx5 +1.20, ...'
+  grep -q 'Where from:</b> +1.70 instructions/packet (+0.85 %): net_mlx5 +1.20, mempool_ring +0.50.' "$result/report.html"
+  edit localise/parts.tsv 'NR > 1 { $7 = 0; $8 = "-" } { print }'
+  edit localise/functions.tsv 'NR == 1'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 3 'Where from: not from the instructions: not one more or less.'
+}
+
 @test "each compiler has its whole answer below the head" {
   has "$(drawn)/report.txt" 'With gcc: slower than meson-static: meson-shared +7.4 %'
   has "$(drawn)/report.txt" 'With clang: slower than meson-static: meson-shared +8.1 % (+7.2 to +9.0 %); faster than'

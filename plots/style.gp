@@ -33,10 +33,11 @@ WIDTH = SMALL ? 430 : (KIND eq 'page' ? 1080 : 1200)
 # Pixels of an average character.
 CHAR = SMALL ? 7.6 : 8.6
 
-# wrapped(s): long names on two lines, what was given for --a and --b on the second.
+# wrapped(s): long names on two lines, cut before what was given for --a and --b or behind a library.
 LABEL_MOST = SMALL ? 21 : 30
 cut(s) = strlen(s) <= LABEL_MOST ? s : s[1:LABEL_MOST - 2] . '..'
-at(s) = strstrt(s, ' (') > 1 && strstrt(s, ' (') <= LABEL_MOST + 1 ? strstrt(s, ' (') : LABEL_MOST + 1
+cleft(s) = strstrt(s, ' (') > 1 ? strstrt(s, ' (') : (strstrt(s, ': ') > 1 ? strstrt(s, ': ') + 1 : 0)
+at(s) = cleft(s) && cleft(s) <= LABEL_MOST + 1 ? cleft(s) : LABEL_MOST + 1
 wrapped(s) = strlen(s) <= LABEL_MOST ? s : s[1:at(s) - 1] . "\n" . cut(s[at(s) + (s[at(s):at(s)] eq ' '):*])
 
 # The same point size comes out larger as SVG.

@@ -317,7 +317,7 @@ function waterfall(    r, i, o, left, y, file, hfile, longest) {
     if (!has_parts(r)) continue
     y += y ? 1.5 : 1
     print y, label(shown(r) ", " group_label[row_group[r]] ": " fixed(path_baseline[r, "instructions_per_packet"], 2) " to " \
-      fixed(path_variant[r, "instructions_per_packet"], 2) " instructions per packet") > hfile
+      fixed(path_variant[r, "instructions_per_packet"], 2)) > hfile
     w_at = 0
     for (i = 1; i <= part_n[r]; i++) {
       if (!known(PART[part_row[r, i], "instructions"])) continue
@@ -342,7 +342,7 @@ function waterfall(    r, i, o, left, y, file, hfile, longest) {
   layout_file("waterfall", y, longest)
   range_file("waterfall", s_low, s_high, 0)
   words("waterfall", "Which part of DPDK executes the extra instructions?", \
-    "Exact counts of single-stepped packets. A bar is one part taken from the variant into " title_baseline() ", from where the one above ended; dark: the whole.", waterfall_desc())
+    "Exact counts of single-stepped packets. A bar is one part taken from the variant into " title_baseline() ", from where the one above ended; the last: the whole. Headings: the baseline's count to the variant's.", waterfall_desc())
 }
 
 # fall(file, y, r, name, count, whole): a row of the waterfall; where it stands.

@@ -366,11 +366,13 @@ function whence(room,    r, i, p, s, part, n, parts) {
     n = packets_of[r]
     if (PART[part_at[r, "whole"], "instructions"] + 0 == 0 && !function_n[r]) return "not from the instructions: not one more or less"
     s = per_packet(PART[part_at[r, "whole"], "instructions"], n) " instructions/packet"
+    if (path_baseline[r, "instructions"] + 0 > 0)
+      s = s " (" signed(PART[part_at[r, "whole"], "instructions"] / path_baseline[r, "instructions"] * 100, 2) " %)"
     for (i = 1; i <= part_n[r]; i++) {
       p = part_row[r, i]
       if (PART[p, "instructions"] + 0 == 0) continue
       part = (parts++ ? ", " : ": ") library_name(PART[p, "library"]) " " per_packet(PART[p, "instructions"], n)
-      if (length(s part) > room) break
+      if (length(s part) > room) { if (length(s) + 4 <= room) s = s ", .."; break }
       s = s part
     }
     return s
