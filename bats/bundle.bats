@@ -10,7 +10,7 @@ setup() {
   bundle=$KIT/plots/bundle
   result="$BATS_TEST_TMPDIR/a \\n result"
   cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$result"
-  rm "$result/generate"
+  rm "$result/generate" "$result/look.js"
   "$KIT/plots/report" "$result" >/dev/null
   mkdir -p "$result/logs" "$result/proof/x-gcc" "$result/slices/log"
   seq 1000 >"$result/logs/x-gcc.log"
@@ -92,4 +92,17 @@ unpacked() { # FILE: unpacks into ./un and prints the folder
   grep -q 'HOST HOST USER HOME/x KIT/fwd MAC /home/USER/dpdk/lib.c' "$dir/logs/x-gcc.log"
   cmp "$result/effects.tsv" "$dir/effects.tsv"
   [ -s "$dir/forest.png" ] && [ -s "$dir/report.html" ]
+}
+
+@test "--redact: a host named like a word of a scenario stays, so that the command still names the scenario" {
+  local dir
+  mkdir -p "$BATS_TEST_TMPDIR/bin"
+  printf '#!/bin/sh\n[ "$1" = -n ] && echo vm.lab7.example || exec /bin/uname "$@"\n' >"$BATS_TEST_TMPDIR/bin/uname"
+  chmod +x "$BATS_TEST_TMPDIR/bin/uname"
+  echo 'on vm.lab7.example' >"$result/logs/x-gcc.log"
+  PATH=$BATS_TEST_TMPDIR/bin:$PATH run "$bundle" --redact --out "$BATS_TEST_TMPDIR/r.tar.zst" "$result"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  dir=$(unpacked "$BATS_TEST_TMPDIR/r.tar.zst")
+  grep -q '^on HOST$' "$dir/logs/x-gcc.log"
+  jq -e '.kit.command | startswith("scenarios/connectx5-vm/run ")' "$dir/meta.json"
 }

@@ -290,6 +290,20 @@ END
   [ "$output" = 'mppsdiff: reproducers/variants/x.conf:7: what; then' ]
 }
 
+@test "a file that the kit wrote for its user is called what the user wrote, without a line" {
+  cat >call <<END
+. "$KIT/reproducers/lib/common.bash"
+. "$KIT/reproducers/lib/keyfile.bash"
+KEYFILE_NAMES[made.conf]=--a
+declare -A conf
+keyfile_read made.conf conf 'c_args:flags:required'
+END
+  echo 'c_args = O2' >made.conf
+  run bash call
+  [ "$status" -eq 2 ]
+  [[ "$output" == 'mppsdiff: --a: "c_args" is "O2"; '* ]]
+}
+
 @test "every data file of the kit that others read is plain text of the right form" {
   local file
   for file in "$KIT"/reproducers/sources/*.conf; do

@@ -177,3 +177,16 @@ EXPECTED
   grep -q 'no library rte_two in the baseline' "$BATS_TEST_TMPDIR/not-compared.txt"
   [ ! -e "$BATS_TEST_TMPDIR/by-source" ]
 }
+
+@test "c_args: every word must stand on every compile line, whole" {
+  dir=$base
+  declare -gA variant_of=([c_args]='-O3')
+  [ -z "$(_without_c_args)" ]
+  variant_of[c_args]='-O3 -D_FILE_OFFSET_BITS=64'
+  [ -z "$(_without_c_args)" ]
+  variant_of[c_args]='-O3 -DON'
+  [ "$(_without_c_args)" = '2 of 2 objects were not compiled with all of c_args (lib/a.c.o: no -DON)' ]
+  variant_of[c_args]='-DPER=2'
+  objects=2 objects_with_flag=2
+  [ "$(_contradiction)" = '1 of 2 objects were not compiled with all of c_args (lib/a.c.o: no -DPER=2)' ]
+}

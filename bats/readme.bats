@@ -1,53 +1,123 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# README.md: its examples run, what it names exists, its claims about options hold.
+# README.md and docs/packager.md: their examples run, what they name exists, their claims about options hold.
+# shellcheck disable=SC2154 # bats sets status, output, lines
 
 setup() {
   load helpers
   cd "$KIT" || exit 1
 }
 
-examples() { # every command line of the README's ```sh blocks, comments removed
-  awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' README.md | sed 's/[[:space:]]*#.*//' | grep -v '^$'
+examples() { # FILE: every command line of its ```sh blocks, comments removed
+  awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$1" | sed 's/[[:space:]]\{1,\}#.*//' | grep -v '^$'
 }
 
-@test "there are examples, and the first two are make run and make check" {
-  [ "$(examples | sed -n 1p)" = "make run" ]
-  [ "$(examples | sed -n 2p)" = "make check" ]
-  [ "$(examples | wc -l)" -ge 6 ]
+job() { # every command of the continuous integration job in docs/packager.md
+  awk '/^```yaml$/ { on = 1; next } /^```$/ { on = 0 } on' docs/packager.md | sed -n 's/^ *-\{0,1\} *run: //p'
 }
 
-@test "the make targets of the examples exist" {
-  make -n run >/dev/null
+# kit_copy: a copy in which the examples may add files and leave results; it shares tools and cache.
+kit_copy() {
+  copy=$BATS_TEST_TMPDIR/kit
+  mkdir "$copy"
+  cp -a "$KIT"/{fwd,reproducers,scenarios,plots,bats,docs,Makefile,meson.build,README.md} "$copy/"
+  ln -s "$KIT/build" "$copy/build"
+  cd "$copy" || exit 1
+}
+
+# example LINE: runs it; 1 when it fails. With a gate, what it finds is no failure of the example, but it must have judged.
+example() {
+  local status=0
+  echo "running: $1"
+  bash -c "$1" </dev/null >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- || status=$?
+  case $1 in
+    *--gate*) [[ $status =~ ^[013]$ ]] && grep -q '^result: ' "$BATS_TEST_TMPDIR/out" && { [ "$status" -eq 0 ] || grep -q '^mppsdiff: gate: ' "$BATS_TEST_TMPDIR/out"; } ;;
+    *) [ "$status" -eq 0 ] ;;
+  esac || { echo "exit status $status"; cat "$BATS_TEST_TMPDIR/out"; return 1; }
+}
+
+@test "there are examples, and the first three are of make" {
+  [ "$(examples README.md | sed -n 1,3p | paste -sd ,)" = "make run,make check,make run QUICK=1" ]
+  [ "$(examples README.md | wc -l)" -ge 12 ]
+  [ "$(examples docs/packager.md | wc -l)" -ge 2 ]
+  [ "$(job | wc -l)" -ge 3 ]
+}
+
+@test "make run is make run QUICK=1 without --quick" {
+  [ "$(make -n run | tr -s ' ')" = "$(make -n run QUICK=1 | sed 's/ --quick//' | tr -s ' ')" ]
+  [ "$(make -n run QUICK=1 | grep -c -- --quick)" -eq 1 ]
   make -n check >/dev/null
-  make -n run QUICK=1 | grep -q -- --quick
 }
 
-# The two make targets are what continuous integration itself calls; everything else runs here.
-@test "every other example runs as it stands" {
+# What is left out: make check is what runs this test, and bats scenarios/... is a part of it; make run is the line above.
+@test "every example of the README runs as it stands" {
   local line
+  kit_copy
   while IFS= read -r line; do
-    case $line in 'make run' | 'make check') continue ;; esac
-    # Results of the examples stay out of the user's folder.
-    case $line in scenarios/*) line+=" --results '$BATS_TEST_TMPDIR/results'" ;; esac
-    echo "running: $line"
-    bash -c "$line" </dev/null 3>&-
-  done < <(examples)
+    case $line in 'make run' | 'make check' | 'bats scenarios/'*) continue ;; esac
+    example "$line"
+  done < <(examples README.md)
 }
 
-@test "every file and folder the README names exists" {
-  local path
-  while IFS= read -r path; do
-    case $path in results/ | build/) continue ;; esac
-    [ -e "$path" ] || { echo "README names $path"; return 1; }
-  done < <(grep -oE '`(reproducers|scenarios|plots|docs|bats|fwd)/[A-Za-z0-9_./-]*`|\]\([A-Za-z0-9_./-]+\.md\)' README.md | tr -d '`()]')
+@test "every example of the packager's page runs as it stands" {
+  local line
+  kit_copy
+  while IFS= read -r line; do example "$line"; done < <(examples docs/packager.md)
+  grep -q '<testsuite ' gate.xml
+  grep -q '^| b | gcc | ' gate.md
 }
 
-@test "every option the README names is one of the scenario runner's or the step's" {
+@test "every command of the packager's continuous integration job runs, in its order" {
+  local line
+  kit_copy
+  FLAGS=$(sed -n 's/^  FLAGS: //p' docs/packager.md)
+  [[ $(examples docs/packager.md) == *"c_args=$FLAGS'"* ]]
+  GITHUB_STEP_SUMMARY=$BATS_TEST_TMPDIR/summary.md
+  export FLAGS GITHUB_STEP_SUMMARY
+  while IFS= read -r line; do example "$line"; done < <(job)
+  [ -s gate.xml ] && [ -s gate.tar.zst ] && [ -s "$GITHUB_STEP_SUMMARY" ]
+}
+
+@test "a command in running text is an example as well, or asks for help" {
+  local file command
+  for file in README.md docs/packager.md; do
+    while IFS= read -r command; do
+      case $command in
+        *' --help') bash -c "$command" >/dev/null ;;
+        'make clean' | 'reproducers/setup --check') bash -c "${command/make/make -n}" >/dev/null ;;
+        *) grep -qxF -- "$command" <(examples "$file") || { echo "$file: $command is run by no test"; return 1; } ;;
+      esac
+    done < <(awk '/^```/ { on = !on; next } !on' "$file" | grep -oE '`(make|bats|(scenarios|reproducers|plots)/[a-z0-9/-]+) [^`]*`' | tr -d '`')
+  done
+}
+
+@test "the picture in the README is there, small, of the command beside it, and has words for those who do not see it" {
+  local picture command
+  picture=$(sed -n 's/^!\[.*\](\([^)]*\))$/\1/p' README.md)
+  [ -s "$picture" ]
+  [ "$(stat -c %s "$picture")" -le 100000 ]
+  [ "$(od -An -tx1 -N8 "$picture" | tr -d ' ')" = 89504e470d0a1a0a ]
+  [ "$(sed -n 's/^!\[\(.*\)\](.*/\1/p' README.md | wc -w)" -ge 20 ]
+  command=$(awk '/^!\[/ { found = 1; next } found && /`scenarios/ { print; exit }' README.md | sed 's/[^`]*`\([^`]*\)`.*/\1/')
+  [ -x "$command" ]
+}
+
+@test "every file and folder that the pages name exists" {
+  local file path
+  for file in README.md docs/packager.md; do
+    while IFS= read -r path; do
+      case $path in results/ | build/) continue ;; esac
+      [ -e "$path" ] || { echo "$file names $path"; return 1; }
+    done < <(grep -oE '`(reproducers|scenarios|plots|docs|bats|fwd)/[A-Za-z0-9_./-]*`|\]\([A-Za-z0-9_./-]+\.(md|png|svg)\)' "$file" | tr -d '`()]')
+  done
+}
+
+@test "every option that the pages name is one of the scenario runner's or the step's" {
   local option
   while IFS= read -r option; do
-    grep -rqE -- "(^| )$option( |=|\))" scenarios/run.bash reproducers/build reproducers/link reproducers/source reproducers/setup plots/bundle ||
-      { echo "README names $option"; return 1; }
-  done < <(grep -oE -- '(^|[` ])--[a-z-]+' README.md | tr -d '` ' | sort -u)
+    case $option in --get) continue ;; esac
+    grep -rqE -- "(^| )$option( |=|\))" scenarios/run.bash reproducers/build reproducers/link reproducers/source reproducers/setup plots/bundle plots/report ||
+      { echo "a page names $option"; return 1; }
+  done < <(grep -ohE -- '(^|[` ])--[a-z-]+' README.md docs/packager.md | tr -d '` ' | sort -u)
 }
 
 @test "the variant printed in the README is the file" {

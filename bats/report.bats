@@ -12,7 +12,7 @@ setup() {
   report=$KIT/plots/report
   result="$BATS_TEST_TMPDIR/a \\n result"
   cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$result"
-  rm "$result/generate"
+  rm "$result/generate" "$result/look.js"
 }
 
 # The fixture's report, drawn once for the tests that only look at it.
@@ -138,14 +138,58 @@ png_width() {
   mail_width "$(drawn)/report.txt"
 }
 
-@test "the text begins with the question, then the answer of each compiler" {
-  run head -n 3 "$(drawn)/report.txt"
-  [[ ${lines[0]} == 'Question: Synthetic fixture'* ]]
-  [[ ${lines[2]} == 'Answer, gcc: slower than meson-static: meson-shared' ]]
-  has "$(drawn)/report.txt" 'Answer, clang: slower than meson-static: meson-shared +8.1 % (+7.2 to +9.0 %); faster than'
+# The head: question, answer and where it comes from, a line each.
+head_is() { # FILE LINE TEXT
+  run sed -n "$2p" "$1"
+  [ "$output" = "$3" ] || { printf 'line %s is: %s\n' "$2" "$output" >&2; return 1; }
+}
+
+@test "the text begins with three lines: question, answer with its interval, where it comes from" {
+  head_is "$(drawn)/report.txt" 1 'Question: Synthetic fixture, nothing was measured: does this way of bu..'
+  head_is "$(drawn)/report.txt" 2 'Answer: slower: meson-shared (clang) +8.1 % (+7.2 to +9.0 %), 1 more.'
+  head_is "$(drawn)/report.txt" 3 'Where from: it holds over 8 link orders; --localise tells more.'
+  # The whole question stands below, and the page has the same answer.
+  has "$(drawn)/report.txt" 'does this way of building DPDK cost packets per second? With gcc: slower'
+  grep -q '<p class="lead">Slower: meson-shared (clang) +8.1&nbsp;%&nbsp;(+7.2&nbsp;to&nbsp;+9.0&nbsp;%), 1 more, 1 undecided, 2 faster, 1 same.</p>' "$(drawn)/report.html"
+  edit_meta '.question = "Short?"'
+  edit effects.tsv 'NR == 1 || $16 == "baseline" { print; next } { $16 = "same"; $9 = 1.001; $10 = 0.999; $11 = 1.003; print }'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 1 'Question: Short?'
+  head_is "$result/report.txt" 2 'Answer: all 6 the same within 1 %: every interval in -0.10 to +0.30 %.'
+  head_is "$result/report.txt" 3 'Where from: no clear difference; link order alone spreads by 1.4 %.'
+  edit effects.tsv '$1 == "meson-shared" && $2 == "gcc" { $16 = "undecided" } { print }'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 2 'Answer: undecided: meson-shared (gcc) +0.10 % (-0.10 to +0.30 %).'
+}
+
+# The order a reader of a mail expects: what, on what, how it came out, is it true, where, how again, what not.
+@test "the text has its parts in order, and the plot of gnuplot among them" {
+  localised 1200 1200 0 0
+  "$report" "$result" >/dev/null
+  run grep -nE '^(Machine|System|Compilers|DPDK|Device|Scenario|The scenario.s command|Result$|A/A gcc|Proof|Where it lies|How to reproduce|What was not measured)' "$result/report.txt"
+  [ "$(sed 's/^[0-9]*://; s/[ :,].*//' <<<"$output" | paste -sd ' ')" = 'Machine System Compilers DPDK Device Scenario The Result A/A Proof Where How What' ]
+  mail_width "$result/report.txt"
+}
+
+@test "where it comes from: the libraries of the row that the answer names" {
+  localised 1700 1200 500 0
+  edit effects.tsv '$1 == "meson-static-nopic" && $2 == "clang" { $9 = 1.11; $10 = 1.10; $11 = 1.12; $16 = "slower" } { print }'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 2 'Answer: slower: meson-static-nopic (clang) +11.0 % (+10.0 to +12.0 %).'
+  head_is "$result/report.txt" 3 'Where from: +1.70 instructions/packet (+0.85 %): net_mlx5 +1.20, ...'
+  grep -q 'Where from:</b> +1.70 instructions/packet (+0.85 %): net_mlx5 +1.20, mempool_ring +0.50.' "$result/report.html"
+  edit localise/parts.tsv 'NR > 1 { $7 = 0; $8 = "-" } { print }'
+  edit localise/functions.tsv 'NR == 1'
+  "$report" "$result" >/dev/null
+  head_is "$result/report.txt" 3 'Where from: not from the instructions: not one more or less.'
+}
+
+@test "each compiler has its whole answer below the head" {
+  has "$(drawn)/report.txt" 'With gcc: slower than meson-static: meson-shared +7.4 %'
+  has "$(drawn)/report.txt" 'With clang: slower than meson-static: meson-shared +8.1 % (+7.2 to +9.0 %); faster than'
   has "$(drawn)/report.txt" 'the same as meson-static within 1 %: meson-static-nopic +0.2 % (-0.5 to +0.9 %).'
   has "$(drawn)/report.txt" 'undecided against meson-static: meson-static-nopic +1.1 % (+0.3 to +2.0 %).'
-  has "$(drawn)/report.txt" 'Where from: the differences called slower or faster hold over 8 shuffled link orders'
+  has "$(drawn)/report.txt" 'The differences called slower or faster hold over 8 shuffled link orders'
 }
 
 # Every row of effects.tsv, recomputed here from its columns.
@@ -194,11 +238,12 @@ png_width() {
   has "$(drawn)/report.txt" 'stats --baseline meson-static --margin 1 --seed \ 20261130 slices.tsv'
 }
 
-@test "a seed that the command does not name is given beside it" {
+@test "a seed that the command does not name is added to it" {
   edit_meta '.kit.command = "scenarios/software/run --quick" | .measure.seed = 4711'
   "$report" "$result" >/dev/null
-  has "$result/report.txt" 'The seed was 4711.'
-  lacks "$(drawn)/report.txt" 'The seed was'
+  has "$result/report.txt" 'scenarios/software/run --quick --seed 4711'
+  has "$result/report.html" 'scenarios/software/run --quick --seed 4711'
+  [ "$(grep -o -- '--seed' "$(drawn)/report.txt" | wc -l)" -eq 2 ]
 }
 
 @test "looks and a build of its own kind are one sentence each, and stats is asked again with them" {
@@ -235,7 +280,7 @@ png_width() {
 @test "A/A that excludes 1 stands at the top, and the answer refers to it" {
   edit effects.tsv '$2 == "gcc" && NR > 1 { $14 = "1.002000"; $15 = "1.009000" } { print }'
   "$report" "$result" >/dev/null
-  has "$result/report.txt" 'Beware, see the warning. Answer, clang:'
+  has "$result/report.txt" 'Beware, see the warning. With clang:'
   has "$result/report.txt" 'WARNING: gcc: the A/A interval (+0.2 to +0.9 %) excludes 0'
   has "$result/report.txt" 'gcc: +0.2 to +0.9 %, does NOT include 0'
   has "$result/report.html" 'the A/A interval (+0.2&nbsp;to&nbsp;+0.9&nbsp;%) excludes 0' || has "$result/report.html" 'excludes 0'
@@ -291,7 +336,7 @@ png_width() {
   [ ! -e "$result/layouts.png" ]
   [ ! -e "$result/layouts.svg" ]
   has "$result/report.txt" 'WARNING: one link order only'
-  has "$result/report.txt" 'Where from: not known.'
+  has "$result/report.txt" 'Where from: not known, only one link order was measured.'
   lacks "$result/report.txt" 'As built against over layouts'
 }
 
@@ -310,7 +355,7 @@ png_width() {
   run "$report" "$result"
   [ "$status" -eq 0 ]
   [[ ${lines[2]} == *"none, nothing was measured" ]]
-  has "$result/report.txt" 'Answer: none. No variant could be built and measured.'
+  has "$result/report.txt" 'Answer: no variant could be built and measured.'
   has "$result/report.txt" 'meson-static gcc build failed: cc: no such file'
   mail_width "$result/report.txt"
   has "$result/report.html" "Nothing was measured, so there is nothing to draw."
@@ -326,7 +371,7 @@ png_width() {
   done
   edit_meta '.dpdk += [.dpdk[0] + {release: "20.08"}]'
   "$report" "$result" >/dev/null
-  has "$result/report.txt" 'Answer, clang, DPDK 20.08:'
+  has "$result/report.txt" 'With clang, DPDK 20.08:'
   has "$result/report.txt" 'DPDK 22.11.11: meson-static gcc'
   has "$result/report.txt" 'DPDK 20.08: meson-static gcc'
   mail_width "$result/report.txt"
@@ -759,14 +804,85 @@ refused() {
   grep -q '<details><summary>report.txt' "$page"
 }
 
-@test "Chromium shows the page without a complaint and lets its script run" {
+# chromium_on PAGE OPTION...: the page in a headless browser that reaches nothing. 126: it is not there (the test is skipped).
+chromium_on() {
   command -v chromium >/dev/null || skip_or_fail 'needs chromium: apt-get install chromium'
-  run timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-    --disable-component-update --disable-sync --user-data-dir="$BATS_TEST_TMPDIR/chromium" --enable-logging=stderr \
-    --virtual-time-budget=2000 --dump-dom "file://$(drawn)/report.html" 3>&-
+  timeout 90 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --hide-scrollbars --host-resolver-rules='MAP * ~NOTFOUND' \
+    --user-data-dir="$BATS_TEST_TMPDIR/chromium" --enable-logging=stderr --virtual-time-budget=2000 "${@:2}" "file://$1" 3>&-
+}
+
+# requests NETLOG: what the page asked for; what Chromium asks for on its own account has no origin.
+requests() {
+  jq -r '.events[]? | select(.params.url? and .params.initiator? and .params.initiator != "not an origin") | .params.url' "$1" | sort -u
+}
+
+@test "Chromium shows the page without a complaint and lets its script run" {
+  run chromium_on "$(drawn)/report.html" --dump-dom
   [ "$status" -eq 0 ]
   [[ $output != *CONSOLE* ]]
   [[ $output == *'<th scope="col"><button type="button">variant</button></th>'* ]]
+}
+
+@test "Chromium asks for nothing when it shows the page, and would be seen asking" {
+  chromium_on "$(drawn)/report.html" --dump-dom --log-net-log="$BATS_TEST_TMPDIR/net.json" >/dev/null 2>&1
+  [ -s "$BATS_TEST_TMPDIR/net.json" ]
+  [ "$(requests "$BATS_TEST_TMPDIR/net.json")" = '' ]
+  # The same page without its policy and with a picture from elsewhere.
+  sed '/Content-Security-Policy/d; s|</main>|<img src="http://elsewhere.invalid/x.png"></main>|' "$(drawn)/report.html" >"$BATS_TEST_TMPDIR/page.html"
+  chromium_on "$BATS_TEST_TMPDIR/page.html" --dump-dom --log-net-log="$BATS_TEST_TMPDIR/net.json" >/dev/null 2>&1
+  [ "$(requests "$BATS_TEST_TMPDIR/net.json")" = 'http://elsewhere.invalid/x.png' ]
+}
+
+# looked_at WIDTH SCHEME: what a script finds out about the page, key=value words; SCHEME 0 is dark, 1 light. In a frame,
+# because a window is never narrower than 500 pixels.
+looked_at() {
+  local page=$BATS_TEST_TMPDIR/page.html
+  # The page's policy lets no other script run.
+  sed '/Content-Security-Policy/d; /<\/body>/d; /<\/html>/d' "$(drawn)/report.html" >"$page"
+  printf '<script>' >>"$page"
+  cat "$BATS_TEST_DIRNAME/fixtures/report/look.js" >>"$page"
+  printf '</script>\n</body>\n</html>\n' >>"$page"
+  printf '<!DOCTYPE html><iframe src="page.html" style="width:%spx;height:900px;border:0" onload="%s"></iframe>\n' "$1" \
+    'document.documentElement.dataset.found = this.contentDocument.documentElement.dataset.found' >"$BATS_TEST_TMPDIR/frame.html"
+  chromium_on "$BATS_TEST_TMPDIR/frame.html" --window-size=1300,1000 --blink-settings="preferredColorScheme=$2" --allow-file-access-from-files --dump-dom 2>/dev/null |
+    sed -n 's/.*<html[^>]* data-found="\([^"]*\)".*/\1/p'
+}
+
+@test "at 360 and 1200 pixels, light and dark: nothing sticks out, all text has contrast, every table sorts by keyboard" {
+  local width scheme found paper
+  command -v chromium >/dev/null || skip_or_fail 'needs chromium: apt-get install chromium'
+  for width in 360 1200; do
+    for scheme in 0 1; do
+      found=" $(looked_at $width $scheme) "
+      echo "$width $scheme:$found"
+      if [ $scheme = 0 ]; then paper='rgb(21,24,28)'; else paper='rgb(255,255,255)'; fi
+      [[ $found == *" width=$width scroll=$width paper=$paper "* ]]
+      # WCAG 2, AA: 4.5.
+      [[ $found == *' faint=none narrow=0 '* ]]
+      # Heads of tables that sort, and of those the ones a Tab reaches and Enter presses.
+      [[ $found =~ ' heads='([0-9]+)' reached='([0-9]+)' sorted='([0-9]+)' ' ]]
+      [ "${BASH_REMATCH[1]}" -gt 20 ]
+      [ "${BASH_REMATCH[2]}" -eq "${BASH_REMATCH[1]}" ]
+      [ "${BASH_REMATCH[3]}" -eq "${BASH_REMATCH[1]}" ]
+      [[ $found == *' regions=all '* ]]
+    done
+  done
+}
+
+@test "photographed in both colour schemes and both widths, the corner has the scheme's paper" {
+  local width scheme want
+  command -v chromium >/dev/null || skip_or_fail 'needs chromium: apt-get install chromium'
+  for width in 360 1200; do
+    for scheme in '0 21 24 28' '1 255 255 255'; do
+      chromium_on "$(drawn)/report.html" --window-size="$width,900" --blink-settings="preferredColorScheme=${scheme%% *}" \
+        --screenshot="$BATS_TEST_TMPDIR/photo.png" >/dev/null 2>&1
+      [ "$(png_width "$BATS_TEST_TMPDIR/photo.png")" -eq "$width" ]
+      want=${scheme#* }
+      [ "$(gnuplot -e "set table; plot '$BATS_TEST_TMPDIR/photo.png' binary filetype=png every 1:1:0:0:0:0 with rgbimage" |
+        awk '!/^#/ && NF > 5 { print $3, $4, $5 }')" = "$want" ]
+    done
+  done
 }
 
 # --- for continuous integration ----------------------------------------------------------------

@@ -21,7 +21,8 @@ units = DATA . '/layouts_units.tsv'
 plot \
   groups using (LOW):1:2 every ::1 with labels left offset screen -SHIFT, 0 textcolor rgb INK font BOLD, \
   for [c = 1:4] units using (column(4) == c && column(3) == 0 ? column(2) : NaN):1 every ::1 with points \
-    pointtype hollow(c) pointsize PS linewidth 1.3 linecolor rgb color(c), \
-  units using (column(3) == 1 ? column(2) : NaN):1 every ::1 with points pointtype 13 pointsize 1.9 * PS linecolor rgb INK, \
+    pointtype hollow(c) pointsize PS linewidth (PS == 1 ? 1.3 : 1.9) linecolor rgb color(c), \
+  units using (column(3) == 1 ? column(2) : NaN):1 every ::1 with points pointtype 13 pointsize (PS == 1 ? 1.5 : 0.8) linecolor rgb INK, \
+  for [c = 1:4] rows using (column(5) == c ? column(4) : NaN):(column(1) - 0.36):(0):(0.72) every ::1 with vectors nohead linewidth 4 linecolor rgb color(c), \
   rows using (LOW - 1):1:ytic(wrapped(stringcolumn(2))) every ::1 with points, \
   rows using (LOW - 1):1:y2tic(stringcolumn(3)) every ::1 axes x1y2 with points

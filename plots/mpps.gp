@@ -14,7 +14,7 @@ load HERE . 'rows.gp'
 
 plot \
   groups using (LOW):1:2 every ::1 with labels left offset screen -SHIFT, 0 textcolor rgb INK font BOLD, \
-  DATA . '/mpps_units.tsv' using 2:1 every ::1 with points pointtype 6 pointsize 0.7 * PS linecolor rgb NOISE, \
+  DATA . '/mpps_units.tsv' using 2:1 every ::1 with points pointtype 6 pointsize 0.9 * PS linecolor rgb NOISE, \
   for [c = 1:4] rows using (column(7) == c && valid(5) ? column(4) : NaN):1:5:6 every ::1 with xerrorbars \
     pointtype filled(c) pointsize 1.7 * PS linewidth 2.5 linecolor rgb color(c), \
   for [c = 1:4] rows using (column(7) == c && !valid(5) ? column(4) : NaN):1 every ::1 with points \

@@ -17,8 +17,8 @@ array HOLLOW[4] = [6, 8, 4, 12]
 INK = '#1a1a1a'
 MUTED = '#5a5a5a'
 RULE = '#d9d9d9'
-BAND = '#eceff3'
-NOISE = '#9a9a9a'
+BAND = '#dfe6ef'
+NOISE = '#858585'
 PAPER = '#ffffff'
 
 color(c) = COLOR[1 + (int(c) - 1) % 4]
@@ -33,10 +33,12 @@ WIDTH = SMALL ? 430 : (KIND eq 'page' ? 1080 : 1200)
 # Pixels of an average character.
 CHAR = SMALL ? 7.6 : 8.6
 
-# wrapped(s): long names on two lines.
+# wrapped(s): long names on two lines, cut before what was given for --a and --b or behind a library.
 LABEL_MOST = SMALL ? 21 : 30
-wrapped(s) = strlen(s) <= LABEL_MOST ? s : s[1:LABEL_MOST] . "\n" . \
-  (strlen(s) <= 2 * LABEL_MOST ? s[LABEL_MOST + 1:*] : s[LABEL_MOST + 1:2 * LABEL_MOST - 2] . '..')
+cut(s) = strlen(s) <= LABEL_MOST ? s : s[1:LABEL_MOST - 2] . '..'
+cleft(s) = strstrt(s, ' (') > 1 ? strstrt(s, ' (') : (strstrt(s, ': ') > 1 ? strstrt(s, ': ') + 1 : 0)
+at(s) = cleft(s) && cleft(s) <= LABEL_MOST + 1 ? cleft(s) : LABEL_MOST + 1
+wrapped(s) = strlen(s) <= LABEL_MOST ? s : s[1:at(s) - 1] . "\n" . cut(s[at(s) + (s[at(s):at(s)] eq ' '):*])
 
 # The same point size comes out larger as SVG.
 PS = KIND eq 'png' || KIND eq 'png8' ? 1.0 : 0.72

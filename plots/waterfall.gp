@@ -6,7 +6,7 @@ DATA = ARG1; OUTPUT = ARG2; KIND = ARG3; TITLE = ARG4; MACHINE = ARG5; DEVICE = 
 load HERE . 'style.gp'
 
 NAME = 'waterfall'
-ROW = 28
+ROW = SMALL ? 38 : 28
 TEXT = 10
 XLABEL = 'instructions per packet more (right of 0) or fewer (left) than the baseline'
 XLABEL_SMALL = 'instructions per packet'

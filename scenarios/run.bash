@@ -40,6 +40,9 @@ usage: scenarios/$name/run [options]
 
 Build DPDK's variants, forward packets through each, and report the difference.
 
+  --a=KEY=VALUE       a baseline of your own without writing a file, to measure --b against: KEY as in the files of
+                      reproducers/variants, what is not given as in meson-static; again for another key
+  --b=KEY=VALUE       the same for the variant that is compared with it; without --a, with meson-static
   --baseline=VARIANT  what the others are compared with (default: the scenario's)
   --cc=LIST           compilers, comma-separated: gcc, clang, gcc-N, clang-N or a path, or all there are on the
                       PATH (default gcc,clang)
@@ -92,10 +95,13 @@ parse_options() {
   baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linker=''
   looks='' margin=1 max_wait='' huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 until_decided=no variants=''
   junit='' strict=no summary='' localise=no perf_events=''
+  own_a=() own_b=()
   given=("$@")
   while [ $# -gt 0 ]; do
     if [[ $1 == --*=* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
     case $1 in
+      --a) need_value "$@"; own_a+=("$2"); shift 2 ;;
+      --b) need_value "$@"; own_b+=("$2"); shift 2 ;;
       --baseline) need_value "$@"; baseline=$2; shift 2 ;;
       --cc) need_value "$@"; ccs=$2; shift 2 ;;
       --device) need_value "$@"; device=$2; shift 2 ;;
@@ -159,6 +165,20 @@ check_device() {
   fi
 }
 
+# own_variants: --a and --b become two variants like all others, their data files in $work/variants.
+own_variants() {
+  question='Does this way of building DPDK cost packets per second?'
+  [ "${#own_b[@]}" -gt 0 ] || [ "${#own_a[@]}" -eq 0 ] || die "--a is what --b is compared with; give --b too"
+  [ "${#own_b[@]}" -gt 0 ] || return 0
+  [ -z "$variants$baseline" ] || die "--a and --b are the variants, and a is the baseline; leave out --variants and --baseline"
+  mkdir "$work/variants"
+  variant_own a "$work/variants" "${own_a[@]}"
+  variant_own b "$work/variants" "${own_b[@]}"
+  [ "$(variant_load a && variant_text)" != "$(variant_load b && variant_text)" ] || die "--a and --b are the same variant; nothing to compare"
+  variants=a,b baseline=a
+  question="Does b (${VARIANT_GIVEN[b]}) cost packets against a (${VARIANT_GIVEN[a]})?"
+}
+
 check_options() {
   local variant cc
   in_range epochs "$epochs" 1 1000
@@ -177,6 +197,7 @@ check_options() {
   [ -z "$gate" ] || percent gate "$gate"
   case $device in '' | software | ring | null) ;; *) die "unknown device '$device'; known: software ring null" ;; esac
   case $linker in '' | bfd | gold | lld | mold) ;; *) die "unknown linker '$linker'; known: bfd gold lld mold" ;; esac
+  own_variants
   variants=${variants:-${scenario_of[variants]}}
   [ "$variants" != all ] || variants=$(keyfile_list variant | paste -sd,)
   IFS=', ' read -r -a variant_list <<<"$variants"
@@ -228,6 +249,7 @@ get_source() {
 # build_all: one row of builds.tsv a variant and compiler; a failure is a row, and the rest goes on.
 build_all() {
   local variant cc status done_now=0
+  local -a which
   local total=$((${#variant_list[@]} * ${#cc_list[@]}))
   declare -gA folder_of=()
   : >"$work/binaries"
@@ -240,7 +262,9 @@ build_all() {
     for variant in "${variant_list[@]}"; do
       note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"
       status=0
-      supervise "$kit/reproducers/build" --identity "$work/source" --variant "$variant" --cc "$cc" \
+      which=(--variant "$variant")
+      [ -z "${VARIANT_FILES[$variant]:-}" ] || which=(--variant-file "${VARIANT_FILES[$variant]}")
+      supervise "$kit/reproducers/build" --identity "$work/source" "${which[@]}" --cc "$cc" \
         --error-file "$work/error" "${build_options[@]}" >"$work/out" || status=$?
       case $status in
         0) built "$variant" "$cc" ;;
@@ -468,6 +492,7 @@ say_resumable() {
 
 # open_part: the hidden folder the result grows in; an interrupted run's one is taken up again.
 open_part() {
+  local variant
   part=$results/.part-$name-$(run_key)
   mkdir -p "$part" || die "cannot write $results; choose another folder with --results"
   exec {part_lock}>"$part/.lock"
@@ -476,10 +501,12 @@ open_part() {
   if [ -f "$part/plan.tsv" ]; then
     note "resuming: $(find "$part/slices" -name 'epoch-*.tsv' 2>/dev/null | wc -l) of $epochs epochs are done"
   fi
-  rm -rf "$part/proof" "$part/logs"
+  rm -rf "$part/proof" "$part/logs" "$part/variants"
   cp -rf "$work/plan.tsv" "$work/builds.tsv" "$part/"
   [ ! -d "$work/proof" ] || cp -rf "$work/proof" "$part/"
   [ ! -d "$work/logs" ] || cp -rf "$work/logs" "$part/"
+  mkdir "$part/variants"
+  for variant in "${variant_list[@]}"; do cp "$(variant_file "$variant")" "$part/variants/$variant.conf"; done
 }
 
 # localise_all: for each variant that was measured, where its difference to the baseline lies.
@@ -543,6 +570,27 @@ join_localised() {
   done
 }
 
+# shell_words WORD...: as one would type them; double quotes, in which a report can break a long line.
+shell_words() {
+  local word line=''
+  for word; do
+    # shellcheck disable=SC2001 # in a bash substitution & means the match from 5.2 on only
+    [[ $word =~ ^[A-Za-z0-9_./:=,@%+-]+$ ]] || word=\"$(sed 's/[\\"$`]/\\&/g' <<<"$word")\"
+    line+="${line:+ }$word"
+  done
+  printf '%s' "$line"
+}
+
+# variants_json: name and title of every variant, and what --a and --b gave.
+variants_json() {
+  local variant
+  for variant in "${variant_list[@]}"; do
+    variant_load "$variant"
+    jq -n --arg name "$variant" --arg title "${variant_of[title]}" --arg given "${VARIANT_GIVEN[$variant]:-}" \
+      '{name: $name, title: $title} + (if $given == "" then {} else {given: $given} end)'
+  done | jq -s .
+}
+
 # json_lines: the lines of stdin as a JSON array of strings.
 json_lines() {
   jq -Rn '[inputs | select(. != "")]'
@@ -571,13 +619,20 @@ check_bursts() {
   done
 }
 
+ports_words() { # [DRIVER]: "2 net_ring ports"
+  local n
+  n=$(scenario_ports)
+  printf '%s%s port' "$n" "${1:+ $1}"
+  [ "$n" -eq 1 ] || printf s
+}
+
 device_json() {
   local ready text
   ready=$(awk -F '\t' 'NR > 1 && $2 ~ /^ready/ { print $2; exit }' "$part"/slices/epoch-*.ready)
   case $device in
-    ring) text="$(scenario_ports) net_ring port(s) with 64-byte IPv4/UDP frames of many flows (no NIC)" ;;
-    null) text="$(scenario_ports) net_null port(s): no packet content (no NIC)" ;;
-    software) text="software ${scenario_of[testbed_nic]} (no NIC), $(scenario_ports) port(s), queues created by verbs" ;;
+    ring) text="$(ports_words net_ring) with 64-byte IPv4/UDP frames of many flows (no NIC)" ;;
+    null) text="$(ports_words net_null): no packet content (no NIC)" ;;
+    software) text="software ${scenario_of[testbed_nic]} (no NIC), $(ports_words), queues created by verbs" ;;
   esac
   jq -n --arg kind "$device" --arg text "$text" --arg ready "$ready" '
     ($ready | split(" ") | map(select(contains("=")) | split("=") | {key: .[0], value: .[1]}) | from_entries) as $r
@@ -589,7 +644,7 @@ write_meta() {
   epochs_done=$(find "$part/slices" -name 'epoch-*.tsv' | wc -l)
   jq -n \
     --arg version "$(kit_version)" --arg commit "$(git -C "$kit" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)" \
-    --arg command "scenarios/$name/run${given[*]:+ ${given[*]}}" \
+    --arg command "scenarios/$name/run${given[*]:+ $(shell_words "${given[@]}")}" --arg question "$question" \
     --arg date "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
     --argjson machine "$(machine_json "$hugepages_text")" \
     --argjson compilers "$(compilers_json)" \
@@ -606,9 +661,9 @@ write_meta() {
     --arg stopped "$stopped" --argjson until_decided "$([ "$until_decided" = yes ] && echo true || echo false)" \
     --argjson function_sections "$([ "$function_sections" = yes ] && echo true || echo false)" \
     --argjson variants "$(printf '%s\n' "${variant_list[@]}" | json_lines)" --argjson cc "$(printf '%s\n' "${cc_list[@]}" | json_lines)" \
-    --argjson warnings "$(printf '%s\n' "${warnings[@]}" | json_lines)" \
+    --argjson described "$(variants_json)" --argjson warnings "$(printf '%s\n' "${warnings[@]}" | json_lines)" \
     '{kit: {version: $version, commit: $commit, command: $command}, date_utc: $date,
-      question: "Does this way of building DPDK cost packets per second?",
+      question: $question, variants: $described,
       machine: $machine, compilers: $compilers, linker: $linker, assembler: $assembler,
       dpdk: [{release: $release, kind: $kind, id: $id, from: $from}],
       scenario: {name: $name, title: $title, testbed: {cpu: $cpu, os: $os, nic: $nic}, command: $testpmd, used: $used, notes: $notes},
@@ -666,6 +721,16 @@ judge() {
     END { exit failed ? 1 : (unclear ? 3 : 0) }' "$part/effects.tsv" >&2
 }
 
+# print_own_variants: the data files of --a and --b, for whoever wants to keep them.
+print_own_variants() {
+  local variant
+  for variant in a b; do
+    [ -n "${VARIANT_FILES[$variant]:-}" ] && [ "${VARIANT_GIVEN[$variant]}" != "$VARIANT_OWN_BASE" ] || continue
+    printf '\nto keep %s under a name: cp %s reproducers/variants/NAME.conf, which is\n\n' "$variant" "$(shell_words "$part/variants/$variant.conf")"
+    sed 's/^/  /' "$part/variants/$variant.conf"
+  done
+}
+
 # publish: the result becomes visible by one rename.
 publish() {
   local final
@@ -682,12 +747,12 @@ main() {
   load_scenario "$1"
   shift
   parse_options "$@"
+  temp_dir work
   check_options
   "$kit/reproducers/setup" --check --for run >/dev/null || exit $?
   mkdir -p "$results" 2>/dev/null && [ -w "$results" ] || die "cannot write $results; choose another folder with --results"
   check_results_space
   failures=0
-  temp_dir work
   hugepages_repair
   build_tools
   # slices knows the names; a wrong one must not show only after the builds.
@@ -721,6 +786,7 @@ main() {
   judge || gate_status=$?
   publish
   cat "$part/report.txt"
+  print_own_variants
   printf '\nresult: %s\n' "$part"
   [ "$failures" -eq 0 ] || warn "$failures of $((${#variant_list[@]} * ${#cc_list[@]})) builds could not be measured; see the report"
   [ "$failures" -eq 0 ] && [ "$gate_status" -ne 1 ] || exit 1

@@ -121,6 +121,9 @@ function repeat(c, n,    s) {
 function pad(s, width) { return s repeat(" ", width - length(s)) }
 function pad_left(s, width) { return repeat(" ", width - length(s)) s }
 
+# cut(s, most): s, or its beginning and two dots.
+function cut(s, most) { return length(s) > most ? substr(s, 1, most > 2 ? most - 2 : 0) ".." : s }
+
 # break_at(s, width): length of the first piece of s when it has to fit into width: at the last
 # space, else after the last of - / _ , = . that leaves no stub, else anywhere.
 function break_at(s, width,    i) {

@@ -121,6 +121,11 @@ run_awk() {
 }
 
 write_text() {
+  if [ -e "$work/plots/mail_size.tsv" ]; then
+    run_gnuplot mail "$work/plots" "$work/mail"
+    # The terminal begins with a form feed.
+    tr -d '\f' <"$work/mail" | sed 's/ *$//; /^$/d' >"$work/plots/mail.txt"
+  fi
   run_awk text.awk >"$stage/report.txt"
 }
 
@@ -145,13 +150,18 @@ write_plots() {
   done
 }
 
-# plot NAME KIND OUTPUT: runs NAME.gp.
+# run_gnuplot NAME ARGUMENT...: runs NAME.gp.
+run_gnuplot() {
+  # gnuplot's own start file and its user's have no say in a result.
+  GNUTERM=dumb gnuplot --default-settings -c "$here/$1.gp" "${@:2}" 2>"$work/complaint" ||
+    die "gnuplot failed on $1: $(grep -m 1 . "$work/complaint"); is it gnuplot 5.4 with cairo (gnuplot-nox)?"
+}
+
+# plot NAME KIND OUTPUT: draws a chart.
 plot() {
   local -a words
   mapfile -t words <"$work/plots/$1.words"
-  # gnuplot's own start file and its user's have no say in a result.
-  GNUTERM=dumb gnuplot --default-settings -c "$here/$1.gp" "$work/plots" "$3" "$2" "${words[@]}" 2>"$work/complaint" ||
-    die "gnuplot failed on $1: $(grep -m 1 . "$work/complaint"); is it gnuplot 5.4 with cairo (gnuplot-nox)?"
+  run_gnuplot "$1" "$work/plots" "$3" "$2" "${words[@]}"
   [ -s "$3" ] || die "gnuplot drew no $1 ($2): $(grep -m 1 . "$work/complaint")"
 }
 

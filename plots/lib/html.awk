@@ -14,10 +14,10 @@ BEGIN {
   part("CHARTS"); write_charts()
   part("RESULT"); write_result()
   part("AS_BUILT"); write_as_built()
-  part("PARTS"); write_parts()
   part("NOISE"); write_noise()
   part("COUNTERS"); write_counters()
   part("PROOF"); write_proof()
+  part("PARTS"); write_parts()
   part("SETUP"); write_setup()
   part("REPRODUCE"); write_reproduce()
   part("NOT_MEASURED"); write_not_measured()
@@ -34,29 +34,35 @@ function part(name) {
 
 function put(s) { print s > file }
 function paragraph(s) { put("<p>" html(s) "</p>") }
+function sentence(s) { return toupper(substr(s, 1, 1)) substr(s, 2) "." }
 
 function write_title() { put("<title>" html("mppsdiff: " M["question"]) "</title>") }
 
-function write_header() {
-  put("<p class=\"quiet\">mppsdiff " html(or_dash(M["kit.version"])) ", " html(date_words()) "</p>")
+function write_header(    words, line, i) {
+  put("<p class=\"quiet\">mppsdiff " html(or_dash(M["kit.version"])) "</p>")
   put("<h1>" html(M["question"]) "</h1>")
+  # What every chart carries as a file stands here once.
+  words = dir "/plots/drift.words"
+  for (i = 1; (getline line < words) > 0; i++) if (i == 2 || i == 3) put("<p class=\"quiet\">" html(line) "</p>")
+  close(words)
 }
 
 # --- answer and warnings ---------------------------------------------------------------------
 
 function write_answer(    g, n, i, list) {
   put("<section class=\"answer\" aria-label=\"Answer\">")
-  if (!measured) paragraph("No variant could be built and measured.")
+  put("<p class=\"lead\">" html(sentence(headline(200))) "</p>")
+  put("<p><b>Where from:</b> " html(whence(300)) ".</p>")
   for (g = 1; measured && g <= groups; g++) answer_group(g)
   n = where_from(list)
   for (i = 1; i <= n; i++) list[0] = list[0] (i > 1 ? " " : "") list[i]
-  if (n) put("<p><b>Where from:</b> " html(list[0]) "</p>")
+  if (n) paragraph(list[0])
   n = part_answers(list)
   if (n) put("<ul>")
   for (i = 1; i <= n; i++) put("<li>" html(list[i]) "</li>")
   if (n) put("</ul>")
-  put("<p class=\"quiet\">" html(M["device.name"]) ". Percent of cycles per packet against " html(baseline) \
-    ", with the 95 % interval; plus is slower.</p>")
+  put("<p class=\"quiet\">Percent of cycles per packet against " html(baseline) \
+    ", with the 95&nbsp;% interval; plus is slower.</p>")
   put("</section>")
 }
 
@@ -92,7 +98,7 @@ function write_charts(    n, i, name, words, w) {
     close(words)
     if (w == 1) continue
     put("<figure id=\"" name[i] "\">\n<h3>" html(line_of[1]) "</h3>")
-    put("<figcaption>" html(line_of[2]) "<br>" html(line_of[3]) "<br>" html(line_of[4] " " line_of[5]) "</figcaption>")
+    put("<figcaption>" html(line_of[4] (line_of[5] == "" ? "" : " " line_of[5])) "</figcaption>")
     put("<div class=\"big-screen\">")
     copy(dir "/svg/" name[i] "-page")
     put("</div>\n<div class=\"small-screen\">")
@@ -309,7 +315,7 @@ function write_proof(    r, b, any, i) {
     row_begin(r)
     count_cell(b, "got"); count_cell(b, "plt"); count_cell(b, "tls_gd"); count_cell(b, "tls_ld")
     count_cell(b, "tls_ie"); count_cell(b, "tls_le"); count_cell(b, "absolute"); count_cell(b, "text_bytes")
-    put("<td><code>" html(BUILD[b, "sha256"]) "</code></td></tr>")
+    put("<td><code>" html(substr(BUILD[b, "sha256"], 1, 12)) "</code></td></tr>")
   }
   table_close()
   write_constants()
@@ -356,8 +362,7 @@ function write_setup(    i) {
 
 function write_reproduce() {
   paragraph("mppsdiff " or_dash(M["kit.version"]) ", commit " or_dash(M["kit.commit"]) ":")
-  if (known(M["kit.command"])) put("<pre class=\"command\">" html(M["kit.command"]) "</pre>")
-  if (seed_words() != "") paragraph(seed_words())
+  if (known(M["kit.command"])) put("<pre class=\"command\">" html(reproduce_command()) "</pre>")
   paragraph("The same figures from the raw slices of this result:")
   put("<pre class=\"command\">" html(stats_command()) "</pre>")
 }

@@ -47,7 +47,7 @@ function write_case(r,    k, e, words) {
   if (row_failed[r]) words = failure_words(row_build[r])
   else if (k == "error") words = "no valid slice"
   else words = verdict_words(EFFECT[e, "verdict"]) ": " difference_and_interval(e) (known(EFFECT[e, "note"]) ? "; " EFFECT[e, "note"] : "")
-  print "<testcase classname=\"" name "\" name=\"" plain(row_variant[r] " " group_cc[row_group[r]] " DPDK " group_dpdk[row_group[r]]) "\">"
+  print "<testcase classname=\"" name "\" name=\"" plain(given_words(row_variant[r]) " " group_cc[row_group[r]] " DPDK " group_dpdk[row_group[r]]) "\">"
   if (k == "passed") print "<system-out>" plain(words) "</system-out>"
   else print "<" k " message=\"" plain(words) "\"/>"
   print "</testcase>"

@@ -14,6 +14,7 @@ BEGIN {
   rates()
   if (shuffled) layouts()
   if (localised) waterfall()
+  mail()
   drift()
 }
 
@@ -50,9 +51,13 @@ function words(name, title, caption, desc,    file, s, n, lines) {
   close(file)
 }
 
-function title_baseline() { return length(baseline) > 36 ? "the baseline" : baseline }
+# shown(r): the row's variant, with what --a or --b gave for it; on a chart nothing else says so.
+function shown(r) { return given_words(row_variant[r]) }
 
-function cut(s, most) { return length(s) > most ? substr(s, 1, most - 2) ".." : s }
+function title_baseline() {
+  if (length(given_words(baseline)) <= 36) return given_words(baseline)
+  return length(baseline) > 36 ? "the baseline" : baseline
+}
 
 # short_cpu(s): without what vendors repeat in every model's name.
 function short_cpu(s) {
@@ -112,12 +117,12 @@ function forest(    r, g, e, y, file, gfile, text, longest, top, head) {
       text = forest_text(r)
       if (is_compared(r)) {
         stretch(percent_of(EFFECT[e, "ratio_low"]), percent_of(EFFECT[e, "ratio_high"]))
-        print y, label(row_variant[r]), label(text), percent_of(EFFECT[e, "ratio"]), percent_of(EFFECT[e, "ratio_low"]), \
+        print y, label(shown(r)), label(text), percent_of(EFFECT[e, "ratio"]), percent_of(EFFECT[e, "ratio_low"]), \
           percent_of(EFFECT[e, "ratio_high"]), cc_index(g) > file
       } else {
-        print y, label(row_variant[r]), label(text), (e && EFFECT[e, "verdict"] == "baseline" ? 0 : "NaN"), "NaN", "NaN", cc_index(g) > file
+        print y, label(shown(r)), label(text), (e && EFFECT[e, "verdict"] == "baseline" ? 0 : "NaN"), "NaN", "NaN", cc_index(g) > file
       }
-      if (length(row_variant[r]) > longest) longest = length(row_variant[r])
+      if (length(shown(r)) > longest) longest = length(shown(r))
     }
     if (g in aa_low) {
       y++
@@ -131,7 +136,7 @@ function forest(    r, g, e, y, file, gfile, text, longest, top, head) {
   layout_file("forest", y, longest)
   range_file("forest", s_low, s_high, margin)
   words("forest", "Which builds need more or fewer cycles per packet than " title_baseline() "?", \
-    "Estimates and 95 % intervals. Light band: the margin of +-" margin_text ", \"same\". Hatched: A/A, the same binary started twice, the noise.", forest_desc())
+    "Estimates and 95 % intervals. Light band: the margin of +-" margin_text ", \"same\". Hatched and dotted: A/A, the same binary started twice: noise.", forest_desc())
 }
 
 # forest_desc(): the chart in words, for those who do not see it.
@@ -174,6 +179,47 @@ function layout_file(name, last, longest,    file) {
   close(file)
 }
 
+# mail(): the forest for a terminal of 72 columns, one line a row; names too long take lines of their own above.
+function mail(    g, r, e, y, i, n, lines, file, size, width, low, high, any) {
+  file = plots "/mail.tsv"
+  print "y", "label", "percent", "low", "high", "kind" > file
+  low = -margin; high = margin
+  for (r = 1; r <= rows; r++) {
+    if (!is_compared(r)) continue
+    any++
+    if (length(mail_name(r)) > width) width = length(mail_name(r))
+    if (percent_of(EFFECT[row_effect[r], "ratio_low"]) < low) low = percent_of(EFFECT[row_effect[r], "ratio_low"])
+    if (percent_of(EFFECT[row_effect[r], "ratio_high"]) > high) high = percent_of(EFFECT[row_effect[r], "ratio_high"])
+  }
+  if (!any) { close(file); return }
+  if (width > 30) width = 30
+  for (g = 1; g <= groups; g++) {
+    if (!compared[g]) continue
+    if (releases > 1) print y++, "DPDK " group_dpdk[g] ":", "NaN", "NaN", "NaN", "words" > file
+    else if (y) print y++, "", "NaN", "NaN", "NaN", "words" > file
+    for (r = 1; r <= rows; r++) {
+      if (row_group[r] != g || !is_compared(r)) continue
+      e = row_effect[r]
+      n = wrap(mail_name(r), width, lines)
+      for (i = 1; i < n; i++) print y++, label(lines[i]), "NaN", "NaN", "NaN", "words" > file
+      print y + 0, label(lines[n]), percent_of(EFFECT[e, "ratio"]), percent_of(EFFECT[e, "ratio_low"]), percent_of(EFFECT[e, "ratio_high"]), "row" > file
+      y++
+    }
+    if (!(g in aa_low)) continue
+    if (percent_of(aa_low[g]) < low) low = percent_of(aa_low[g])
+    if (percent_of(aa_high[g]) > high) high = percent_of(aa_high[g])
+    print y + 0, "A/A " group_cc[g], "NaN", percent_of(aa_low[g]), percent_of(aa_high[g]), "aa" > file
+    y++
+  }
+  close(file)
+  size = plots "/mail_size.tsv"
+  print "rows", "label", "low", "high", "margin", "step" > size
+  print y, width, low - (high - low) * 0.03, high + (high - low) * 0.03, margin, tick_step((high - low) / 5) > size
+  close(size)
+}
+
+function mail_name(r) { return row_variant[r] " " group_cc[row_group[r]] }
+
 # --- rates -----------------------------------------------------------------------------------
 
 # The thick bar is the interval of the difference, carried over to the variant's rate; it says
@@ -189,15 +235,15 @@ function rates(    r, g, e, u, k, file, ufile, hfile, longest, at, low, high) {
   for (r = 1; r <= rows; r++) {
     g = row_group[r]
     e = row_effect[r]
-    if (length(row_variant[r]) > longest) longest = length(row_variant[r])
+    if (length(shown(r)) > longest) longest = length(shown(r))
     if (!row_failed[r]) at[row_key(r)] = r
     if (row_failed[r] || !e || !known(EFFECT[e, "mpps"]))
-      print row_y[r], label(row_variant[r]), label(forest_text(r)), "NaN", "NaN", "NaN", cc_index(g) > file
+      print row_y[r], label(shown(r)), label(forest_text(r)), "NaN", "NaN", "NaN", cc_index(g) > file
     else {
       low = is_compared(r) ? EFFECT[e, "mpps"] * EFFECT[e, "ratio"] / EFFECT[e, "ratio_high"] : "NaN"
       high = is_compared(r) ? EFFECT[e, "mpps"] * EFFECT[e, "ratio"] / EFFECT[e, "ratio_low"] : "NaN"
       stretch(is_compared(r) ? low : EFFECT[e, "mpps"], is_compared(r) ? high : EFFECT[e, "mpps"])
-      print row_y[r], label(row_variant[r]), four_digits(EFFECT[e, "mpps"]) " Mpps, " four_digits(EFFECT[e, "cycles_per_packet"]) " cycles/packet", \
+      print row_y[r], label(shown(r)), four_digits(EFFECT[e, "mpps"]) " Mpps, " four_digits(EFFECT[e, "cycles_per_packet"]) " cycles/packet", \
         EFFECT[e, "mpps"], low, high, cc_index(g) > file
     }
   }
@@ -228,14 +274,14 @@ function layouts(    r, g, u, k, file, hfile, lfile, at, e, longest) {
   print "y", "percent", "as_built", "compiler" > file
   stretch_start()
   stretch(-margin, margin)
-  print "y", "label", "text" > lfile
+  print "y", "label", "text", "percent", "compiler" > lfile
   print "y", "heading" > hfile
   for (r = 1; r <= rows; r++) {
     e = row_effect[r]
-    if (length(row_variant[r]) > longest) longest = length(row_variant[r])
+    if (length(shown(r)) > longest) longest = length(shown(r))
     if (!row_failed[r]) at[row_key(r)] = r
-    print row_y[r], label(row_variant[r]), (row_failed[r] || !e || !known(EFFECT[e, "layout_spread_percent"])) ? forest_text(r) : \
-      plural(EFFECT[e, "layouts"], "layout") ", " (EFFECT[e, "layout_spread_percent"] + 0 < 0.005 ? "spread within noise" : "spread " spread_text(EFFECT[e, "layout_spread_percent"]) " %") > lfile
+    print row_y[r], label(shown(r)), (row_failed[r] || !e || !known(EFFECT[e, "layout_spread_percent"])) ? forest_text(r) : \
+      plural(EFFECT[e, "layouts"], "layout") ", " (EFFECT[e, "layout_spread_percent"] + 0 < 0.005 ? "spread within noise" : "spread " spread_text(EFFECT[e, "layout_spread_percent"]) " %"), (is_compared(r) ? percent_of(EFFECT[e, "ratio"]) : "NaN"), cc_index(row_group[r]) > lfile
   }
   for (u = 1; u <= UNIT["rows"]; u++) {
     k = UNIT[u, "variant"] SUBSEP UNIT[u, "cc"] SUBSEP UNIT[u, "dpdk"]
@@ -252,8 +298,8 @@ function layouts(    r, g, u, k, file, hfile, lfile, at, e, longest) {
   layout_file("layouts", bottom_y[groups], longest)
   range_file("layouts", s_low, s_high, margin)
   words("layouts", "How much does the difference to " title_baseline() " depend on the link order?", \
-    "A marker is one start of one link order, against the baseline in the same rounds (the baseline's own against it as built)." \
-    " Diamonds: as built, what a single build would have shown. Spread: standard deviation beyond that of starts of one order.", "One row a build; the spreads stand in the table of layouts.")
+    "A marker is one start of one link order, against the baseline in the same rounds." \
+    " Diamonds: as built, what a single build would have shown. Bar: the estimate of the verdict, both builds over shuffled orders. Spread: standard deviation beyond that of starts of one order.", "One row a build; the spreads stand in the table of layouts.")
 }
 
 # --- waterfall -------------------------------------------------------------------------------
@@ -270,8 +316,8 @@ function waterfall(    r, i, o, left, y, file, hfile, longest) {
   for (r = 1; r <= rows; r++) {
     if (!has_parts(r)) continue
     y += y ? 1.5 : 1
-    print y, label(row_variant[r] ", " group_label[row_group[r]] ": " fixed(path_baseline[r, "instructions_per_packet"], 2) " to " \
-      fixed(path_variant[r, "instructions_per_packet"], 2) " instructions per packet") > hfile
+    print y, label(shown(r) ", " group_label[row_group[r]] ": " fixed(path_baseline[r, "instructions_per_packet"], 2) " to " \
+      fixed(path_variant[r, "instructions_per_packet"], 2)) > hfile
     w_at = 0
     for (i = 1; i <= part_n[r]; i++) {
       if (!known(PART[part_row[r, i], "instructions"])) continue
@@ -296,7 +342,7 @@ function waterfall(    r, i, o, left, y, file, hfile, longest) {
   layout_file("waterfall", y, longest)
   range_file("waterfall", s_low, s_high, 0)
   words("waterfall", "Which part of DPDK executes the extra instructions?", \
-    "Exact counts of single-stepped packets. A bar is one part taken from the variant into " title_baseline() ", from where the one above ended; dark: the whole.", waterfall_desc())
+    "Exact counts of single-stepped packets. A bar is one part taken from the variant into " title_baseline() ", from where the one above ended; the last: the whole. Headings: the baseline's count to the variant's.", waterfall_desc())
 }
 
 # fall(file, y, r, name, count, whole): a row of the waterfall; where it stands.
@@ -318,7 +364,7 @@ function waterfall_desc(    r, s) {
 # --- drift -----------------------------------------------------------------------------------
 
 # One panel a row, all on one scale, stacked into one chart: panel n covers y from n - 1 to n, and
-# 0.62 of it is the scale. Long runs are thinned to whole rounds, and the caption says so.
+# 0.58 of it is the scale. Long runs are thinned to whole rounds, and the caption says so.
 function drift(    file, line, f, n, e, epochs, rounds_of, start, x, every, r, k, panel, panels, bad, off, c, y) {
   file = dir "/slices.tsv"
   getline line < file
@@ -343,7 +389,7 @@ function drift(    file, line, f, n, e, epochs, rounds_of, start, x, every, r, k
   for (r = 1; r <= rows; r++) {
     if (row_failed[r] || !(row_key(r) in has_slices)) continue
     panel[row_key(r)] = ++panels
-    print panels - 0.88, label(row_variant[r] ", " group_label[row_group[r]]) > (plots "/drift_panels.tsv")
+    print panels - 0.9, label(shown(r) ", " group_label[row_group[r]]) > (plots "/drift_panels.tsv")
   }
   drift_ticks(panels)
   print "round", "y", "compiler", "kind" > (plots "/drift.tsv")
@@ -362,7 +408,7 @@ function drift(    file, line, f, n, e, epochs, rounds_of, start, x, every, r, k
     if ((f[2] - 1) % every) continue
     y = f[9] / f[8]
     if (y > d_high) {
-      print start[f[1]] + f[2], panel[k] - 0.77, c, "off" > (plots "/drift.tsv")
+      print start[f[1]] + f[2], panel[k] - 0.735, c, "off" > (plots "/drift.tsv")
       off++
     } else {
       print start[f[1]] + f[2], drift_y(panel[k], y), c, "good" > (plots "/drift.tsv")
@@ -395,7 +441,7 @@ function drift_scale(    u, c) {
 function drift_y(panel, cycles,    part) {
   part = (cycles - d_low) / (d_high - d_low)
   if (part < 0) part = 0
-  return panel - 0.14 - 0.62 * part
+  return panel - 0.14 - 0.58 * part
 }
 
 function drift_ticks(panels,    step, i, c) {

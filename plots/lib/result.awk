@@ -45,6 +45,13 @@ function have_baseline(    i) {
   return 0
 }
 
+# given_words(variant): "a (c_args=-O2)" for a variant of --a and --b, else its name.
+function given_words(variant,    i) {
+  for (i = 0; i < M["variants.n"] + 0; i++)
+    if (M["variants." i ".name"] == variant && known(M["variants." i ".given"])) return variant " (" M["variants." i ".given"] ")"
+  return variant
+}
+
 # rank(list, name): appends the name unless it is there.
 function rank(list, name) {
   if (!((list, name) in rank_of)) {
@@ -309,18 +316,91 @@ function answer(g,    i, n, order, r, e, part, s) {
   return s "." (aa_doubt[g] ? " Beware, see the warning." : "")
 }
 
+# row_name(r): "meson-static (gcc)"
+function row_name(r) { return row_variant[r] " (" group_label[row_group[r]] ")" }
+
+# headline(room): the answer of all compilers in one line of at most that many characters: the verdict that
+# matters most, the row it is most true of, and how many others there are. headline_row is that row, or 0.
+function headline(room,    r, v, i, order, count, pick, all, s, name, figures, tail, n, low, high) {
+  headline_row = 0
+  if (!measured) return "no variant could be built and measured"
+  for (r = 1; r <= rows; r++) {
+    if (!is_compared(r)) continue
+    v = EFFECT[row_effect[r], "verdict"]
+    all++
+    if (!low || EFFECT[row_effect[r], "ratio_low"] + 0 < low) low = EFFECT[row_effect[r], "ratio_low"] + 0
+    if (EFFECT[row_effect[r], "ratio_high"] + 0 > high) high = EFFECT[row_effect[r], "ratio_high"] + 0
+    count[v]++
+    if (!(v in pick) || weight(r) > weight(pick[v])) pick[v] = r
+  }
+  if (!all) return "nothing to compare, no compiler has two builds measured"
+  n = split("slower undecided faster same", order, " ")
+  for (i = 1; !((v = order[i]) in pick); i++) continue
+  headline_row = r = pick[v]
+  if (v == "same" && all > 1) return "all " all " the same within " margin_text ": every interval in " range_text(low, high)
+  s = (v == "same" ? "the same within " margin_text : v) (aa_doubt[row_group[r]] ? ", but see the warning" : "") ": "
+  figures = " " difference_and_interval(row_effect[r])
+  for (; i <= n; i++) {
+    if (!(order[i] in pick) || (order[i] == v && count[v] == 1)) continue
+    tail = tail ", " (order[i] == v ? count[v] - 1 " more" : count[order[i]] " " order[i])
+  }
+  if (length(s row_name(r) figures tail) > room) tail = count[v] > 1 ? ", " count[v] - 1 " more" : ""
+  if (length(s row_name(r) figures tail) > room) tail = ""
+  name = cut(row_name(r), room - length(s figures tail))
+  return s name figures tail
+}
+
+# weight(r): how much a row makes its verdict true: by the end of its interval that is nearest to no effect for slower and
+# faster, by the end that is farthest for the others.
+function weight(r,    e, low, high, v) {
+  e = row_effect[r]
+  v = EFFECT[e, "verdict"]
+  low = EFFECT[e, "ratio_low"] - 1
+  high = EFFECT[e, "ratio_high"] - 1
+  if (v == "slower") return low
+  if (v == "faster") return -high
+  return v == "undecided" || high > -low ? high : -low
+}
+
+# whence(room): where the difference of the headline comes from, in one line. Call headline first.
+function whence(room,    r, i, p, s, part, n, parts) {
+  r = headline_row
+  if (!r) return "nothing was compared"
+  if (has_parts(r)) {
+    n = packets_of[r]
+    if (PART[part_at[r, "whole"], "instructions"] + 0 == 0 && !function_n[r]) return "not from the instructions: not one more or less"
+    s = per_packet(PART[part_at[r, "whole"], "instructions"], n) " instructions/packet"
+    if (path_baseline[r, "instructions"] + 0 > 0)
+      s = s " (" signed(PART[part_at[r, "whole"], "instructions"] / path_baseline[r, "instructions"] * 100, 2) " %)"
+    for (i = 1; i <= part_n[r]; i++) {
+      p = part_row[r, i]
+      if (PART[p, "instructions"] + 0 == 0) continue
+      part = (parts++ ? ", " : ": ") library_name(PART[p, "library"]) " " per_packet(PART[p, "instructions"], n)
+      if (length(s part) > room) { if (length(s) + 4 <= room) s = s ", .."; break }
+      s = s part
+    }
+    return s
+  }
+  if (!shuffled) return "not known, only one link order was measured"
+  if (EFFECT[row_effect[r], "verdict"] ~ /slower|faster/) return "it holds over " layouts_short() "; --localise tells more"
+  if (most_spread > 0) return "no clear difference; link order alone spreads by " spread_text(most_spread) " %"
+  return "no clear difference over " layouts_short()
+}
+
+function layouts_short() { return (fewest_layouts == most_layouts ? most_layouts : "all") " link order" (most_layouts == 1 ? "" : "s") }
+
 # where_from(list): sentences on what the differences come from and what not; their number.
 function where_from(list,    n, r, decided) {
   if (!measured) return 0
   for (r = 1; r <= rows; r++)
     if (is_compared(r) && EFFECT[row_effect[r], "verdict"] ~ /slower|faster/) decided++
   if (!shuffled)
-    list[++n] = "not known. Only the link order as built was measured, so a difference may be the luck of one code layout."
+    list[++n] = "Only the link order as built was measured, so a difference may be the luck of one code layout."
   else if (decided)
-    list[++n] = (decided == 1 ? "the difference holds" : "the differences called slower or faster hold") \
+    list[++n] = (decided == 1 ? "The difference holds" : "The differences called slower or faster hold") \
       " over " layouts_text() ", so not the luck of one link order."
   else
-    list[++n] = "no difference over " layouts_text() " is called slower or faster."
+    list[++n] = "No difference over " layouts_text() " is called slower or faster."
   if (shuffled && most_spread > 0)
     list[++n] = "Link order alone spreads a variant by up to " hard(spread_text(most_spread) " %") " (standard deviation)."
   if ((r = as_built_worst())) {
@@ -410,7 +490,7 @@ function find_warnings(    g, i, s) {
     else remark(s)
   }
   for (i = 1; i <= drop_rows; i++) warn_drops(drop_row[i])
-  for (i = 0; i < M["warnings.n"] + 0; i++) warn(M["warnings." i])
+  for (i = 0; i < M["warnings.n"] + 0; i++) warn(M["warnings." i] (M["warnings." i] ~ /[.]$/ ? "" : "."))
   if (index(M["machine.hugepages"], "--no-huge") && !said("--no-huge"))
     warn("no hugepages (--no-huge): TLB misses weigh more than in a deployment, and differences may be hidden or caused by them.")
   if (measured && shuffled && fewest_layouts < 8 && !said("layouts"))
@@ -533,10 +613,11 @@ function find_facts(    i, s) {
   s = M["device.name"]
   s = add(s, known(M["device.rx_burst"]) ? "rx burst " M["device.rx_burst"] : "")
   s = add(s, known(M["device.tx_burst"]) ? "tx burst " M["device.tx_burst"] : "")
-  fact("Device", s)
+  fact("Device", s (M["device.kind"] == "real" ? ", real" : ""))
   fact("Scenario", add(or_dash(M["scenario.name"]), M["scenario.title"]))
   s = add(add(add("", testbed("nic")), testbed("cpu")), testbed("os"))
   if (s != "") fact("Its testbed", s)
+  for (i = 0; i < M["variants.n"] + 0; i++) fact(i ? "" : "Variants", M["variants." i ".name"] ": " or_dash(M["variants." i ".title"]))
   fact("Measured", measured_words())
   if (looks() > 1) fact("Looks", looks_words())
   if (M["measure.function_sections"] == "true")
@@ -650,10 +731,9 @@ function stats_command() {
     (looks() > 1 ? " --looks " looks() " --look " M["measure.look"] : "") " slices.tsv"
 }
 
-# seed_words(): empty when the command line names the seed itself.
-function seed_words() {
-  if (!known(M["measure.seed"]) || M["kit.command"] ~ /(^| )--seed[ =]/) return ""
-  return "The seed was " M["measure.seed"] "."
+# reproduce_command(): the run's command, with the seed where it took the default.
+function reproduce_command() {
+  return M["kit.command"] (known(M["measure.seed"]) && M["kit.command"] !~ /(^| )--seed[ =]/ ? " --seed " M["measure.seed"] : "")
 }
 
 # --- proof -----------------------------------------------------------------------------------

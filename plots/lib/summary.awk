@@ -9,6 +9,7 @@ BEGIN {
   print ""
   for (g = 1; g <= groups && measured; g++) print "- **" plain(group_label[g]) "**: " plain(answer(g))
   if (!measured) print "No variant could be built and measured."
+  for (i = 0; i < M["variants.n"] + 0; i++) if (known(M["variants." i ".given"])) print "- " plain(M["variants." i ".name"] ": " M["variants." i ".title"])
   n = part_answers(list)
   for (i = 1; i <= n; i++) print "- " plain(list[i])
   print ""

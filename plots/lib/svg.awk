@@ -7,8 +7,8 @@
 BEGIN {
   title = html(ENVIRON["SVG_TITLE"])
   desc = html(ENVIRON["SVG_DESC"])
-  split("26,26,26 90,90,90 217,217,217 236,239,243 154,154,154 8,81,156 217,95,2 17,119,51 136,34,85", rgb, " ")
-  split("#1a1a1a #5a5a5a #d9d9d9 #eceff3 #9a9a9a #08519c #d95f02 #117733 #882255", hex, " ")
+  split("26,26,26 90,90,90 217,217,217 223,230,239 133,133,133 8,81,156 217,95,2 17,119,51 136,34,85", rgb, " ")
+  split("#1a1a1a #5a5a5a #d9d9d9 #dfe6ef #858585 #08519c #d95f02 #117733 #882255", hex, " ")
   split("ink muted rule band noise c1 c2 c3 c4", css, " ")
   for (i = 1; i in rgb; i++) color[rgb[i]] = "var(--" css[i] ")"
 }

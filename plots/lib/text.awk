@@ -8,6 +8,7 @@ BEGIN {
   result_load(dir)
   find_warnings()
   find_facts()
+  write_head()
   write_answer()
   write_warnings()
   write_facts()
@@ -15,10 +16,10 @@ BEGIN {
   write_results()
   write_plot()
   write_as_built()
-  write_parts()
   write_noise()
   write_counters()
   write_proof()
+  write_parts()
   write_reproduce()
   write_not_measured()
 }
@@ -162,14 +163,21 @@ function table_line(row,    cells, n, j, k, most, lines, piece, cell, count, res
 
 # --- the parts -------------------------------------------------------------------------------
 
+# write_head: the three lines that answer; whatever is longer stands whole below them.
+function write_head(    s) {
+  out(cut("Question: " M["question"], WIDTH))
+  out(cut("Answer: " headline(WIDTH - 9) ".", WIDTH))
+  out(cut("Where from: " whence(WIDTH - 13) ".", WIDTH))
+}
+
 function write_answer(    g, n, i, list) {
-  para("Question: ", "  ", M["question"])
-  if (!measured) out("Answer: none. No variant could be built and measured.")
+  out("")
+  if (length("Question: " M["question"]) > WIDTH) para("Question: ", "  ", M["question"])
   for (g = 1; g <= groups; g++)
-    if (measured) para("Answer, " group_label[g] ": ", "  ", answer(g))
+    if (measured) para("With " group_label[g] ": ", "  ", answer(g))
   n = where_from(list)
   for (i = 1; i <= n; i++) list[0] = list[0] (i > 1 ? " " : "") list[i]
-  if (n) para("Where from: ", "  ", list[0])
+  if (n) para("", "  ", list[0])
   n = part_answers(list)
   for (i = 1; i <= n; i++) para("- ", "  ", list[i])
   if (measured) para("", "", "(Percent of cycles per packet, with the 95 % interval; plus is slower.)")
@@ -240,126 +248,17 @@ function write_notes(    n, i, list) {
 
 # --- the plot --------------------------------------------------------------------------------
 
-# Every row is drawn into an array of characters, later things over earlier ones.
-function write_plot(    r, g, e, any) {
-  for (r = 1; r <= rows; r++) if (is_compared(r)) any++
-  if (!any) return
-  p_label = 0
-  p_low = -margin; p_high = margin
-  for (g = 1; g <= groups; g++)
-    if ((g in aa_low) && compared[g]) p_stretch(percent_of(aa_low[g]), percent_of(aa_high[g]))
-  for (r = 1; r <= rows; r++) {
-    if (!is_compared(r)) continue
-    e = row_effect[r]
-    p_stretch(percent_of(EFFECT[e, "ratio_low"]), percent_of(EFFECT[e, "ratio_high"]))
-    if (length(p_name(r)) > p_label) p_label = length(p_name(r))
-  }
-  if (p_label > 30) p_label = 30
-  p_width = WIDTH - p_label - 2
-  p_scale()
-  out("")
-  para("", "", "Cycles per packet against " baseline ", %. Right of 0 is slower.")
-  p_axis()
-  any = 0
-  for (g = 1; g <= groups; g++) {
-    if (!compared[g]) continue
-    if (any++ || releases > 1) {
-      p_clear()
-      p_guides()
-      p_flush(releases > 1 ? "DPDK " group_dpdk[g] ":" : "")
+# write_plot: what gnuplot drew for a terminal, see ../mail.gp.
+function write_plot(    line, any) {
+  while ((getline line < (dir "/plots/mail.txt")) > 0) {
+    if (!any++) {
+      out("")
+      para("", "", "Cycles per packet against " baseline ", %. Right of 0 is slower.")
     }
-    for (r = 1; r <= rows; r++)
-      if (row_group[r] == g && is_compared(r)) p_row(r)
-    if (g in aa_low) p_aa(g)
+    out(line)
   }
-  p_axis()
-  para("", "", "[--o--] estimate and 95 % interval; [=====] A/A: the same binary started twice, the noise; dots: the margin of +-" margin_text ".")
-}
-
-function p_name(r) { return row_variant[r] " " group_cc[row_group[r]] }
-
-function p_stretch(low, high) {
-  if (low < p_low) p_low = low
-  if (high > p_high) p_high = high
-}
-
-# p_scale: the tick step, and the ends a quarter of it further out.
-function p_scale() {
-  p_step = tick_step((p_high - p_low) / 5)
-  p_low -= p_step / 4
-  p_high += p_step / 4
-}
-
-# p_column(x): 1 .. p_width
-function p_column(x,    c) {
-  c = int((x - p_low) / (p_high - p_low) * (p_width - 1) + 1.5)
-  return c < 1 ? 1 : (c > p_width ? p_width : c)
-}
-
-function p_clear(    i) { for (i = 1; i <= p_width; i++) p_cell[i] = " " }
-function p_put(x, c) { p_cell[p_column(x)] = c }
-
-function p_guides() {
-  p_put(-margin, ".")
-  p_put(margin, ".")
-  p_put(0, "|")
-}
-
-function p_bar(low, high, c,    i, a, b) {
-  a = p_column(low); b = p_column(high)
-  for (i = a; i <= b; i++) if (c == "=" || b - a >= 2) p_cell[i] = c
-  if (b - a >= 2) { p_cell[a] = "["; p_cell[b] = "]" }
-}
-
-function p_flush(label,    i, s, lines, n) {
-  for (i = 1; i <= p_width; i++) s = s p_cell[i]
-  n = wrap(label, p_label, lines)
-  for (i = 1; i < n; i++) out(lines[i])
-  out(pad(lines[n], p_label) "  " s)
-}
-
-function p_row(r,    e) {
-  e = row_effect[r]
-  p_clear()
-  p_guides()
-  p_bar(percent_of(EFFECT[e, "ratio_low"]), percent_of(EFFECT[e, "ratio_high"]), "-")
-  p_put(percent_of(EFFECT[e, "ratio"]), "o")
-  p_flush(p_name(r))
-}
-
-function p_aa(g) {
-  p_clear()
-  p_guides()
-  p_bar(percent_of(aa_low[g]), percent_of(aa_high[g]), "=")
-  p_flush("A/A " group_cc[g])
-}
-
-# p_axis: numbers above tick marks.
-function p_axis(    first, last, k, d, s, c, i, line, ticks) {
-  first = int(p_low / p_step) - 1
-  last = int(p_high / p_step) + 1
-  d = p_step >= 1 ? 0 : (p_step >= 0.1 ? 1 : (p_step >= 0.01 ? 2 : 3))
-  p_clear()
-  line = ""
-  for (k = first; k <= last; k++) {
-    if (k * p_step < p_low || k * p_step > p_high) continue
-    c = p_column(k * p_step)
-    p_cell[c] = "+"
-    s = signed(k * p_step, d)
-    i = c - int(length(s) / 2)
-    if (i + length(s) - 1 > p_width) i = p_width - length(s) + 1
-    if (i <= length(line) && line != "") continue
-    line = line repeat(" ", i - 1 - length(line)) s
-  }
-  for (i = 1; i <= p_width; i++) ticks = ticks (p_cell[i] == "+" ? "+" : "-")
-  if (p_axis_done) {
-    out(repeat(" ", p_label + 2) ticks)
-    out(repeat(" ", p_label + 2) line)
-  } else {
-    out(repeat(" ", p_label + 2) line)
-    out(repeat(" ", p_label + 2) ticks)
-  }
-  p_axis_done = 1
+  close(dir "/plots/mail.txt")
+  if (any) para("", "", "[--o--] estimate and 95 % interval; [=====] A/A: the same binary started twice, the noise; dots: the margin of +-" margin_text ".")
 }
 
 # --- layouts, noise, proof -------------------------------------------------------------------
@@ -565,8 +464,7 @@ function write_constants(    i, most, s) {
 function write_reproduce() {
   heading("How to reproduce")
   para("", "", "mppsdiff " or_dash(M["kit.version"]) ", commit " or_dash(M["kit.commit"]) ":")
-  if (known(M["kit.command"])) command(M["kit.command"])
-  if (seed_words() != "") out(seed_words())
+  if (known(M["kit.command"])) command(reproduce_command())
   para("", "", "The same figures from the raw slices of this result:")
   command(stats_command())
 }

@@ -108,8 +108,15 @@ keyfile_read() { # FILE RESULT SPEC...: 0, or 2 after one line on stderr
   done
 }
 
+# KEYFILE_NAMES[FILE]: what messages call a file that the kit wrote for its user, e.g. the option it came from.
+declare -gA KEYFILE_NAMES=()
+
 keyfile_error() { # FILE LINE MESSAGE: prints the one line; LINE 0 is the file itself; returns 2
   local file=$1 place=
+  if [[ -n $file && -n ${KEYFILE_NAMES[$file]:-} ]]; then
+    _say "${KEYFILE_NAMES[$file]}: $3"
+    return 2
+  fi
   local root
   root=$(kit_root)
   file=${file#"$root"/}

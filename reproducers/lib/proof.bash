@@ -281,11 +281,26 @@ _config() {
   sed 's#\.so[.0-9]*\.p/#.a.p/#; s#/libtmp_rte_#/librte_#' "$1/config" | sort
 }
 
+# _without_c_args: how many objects' compile lines lack a word of c_args, and the first of them; nothing when none does.
+_without_c_args() {
+  [[ -n ${variant_of[c_args]:-} ]] || return 0
+  awk -F '\t' -v want="${variant_of[c_args]}" '
+    BEGIN { n = split(want, flag, " ") }
+    {
+      for (i = 1; i <= n; i++) if (!index(" " $3 " ", " " flag[i] " ")) { bad++; if (first == "") first = $1 ": no " flag[i]; break }
+    }
+    END { if (bad) print bad " of " NR " objects were not compiled with all of c_args (" first ")" }' "$dir/commands.tsv"
+}
+
 # _contradiction: prints what of the proof contradicts the data file; nothing when all is as asked.
 _contradiction() {
+  local c_args_missing
+  c_args_missing=$(_without_c_args)
   if [[ $objects_with_flag != "$objects" ]]; then
     printf '%s of %s objects were not compiled with %s last (%s)' "$((objects - objects_with_flag))" "$objects" \
       "${variant_of[pic_flag]}" "$first_without"
+  elif [[ -n $c_args_missing ]]; then
+    printf '%s' "$c_args_missing"
   elif [[ $model != "$model_asked" ]]; then
     printf 'asked for %s code, got %s' "$model_asked" "$model"
   elif [[ $elf_type != "$elf_asked" ]]; then

@@ -26,10 +26,19 @@ VARIANT_KEYS=(
   'expected_error:text:optional'
 )
 
+# VARIANT_FILES[NAME]: the data file of a variant that does not lie in reproducers/variants.
+# VARIANT_GIVEN[NAME]: what a command line gave for it, in one line.
+declare -gA VARIANT_FILES=() VARIANT_GIVEN=()
+
+# variant_file NAME: prints the path of its data file. 2 when there is none.
+variant_file() {
+  if [ -n "${VARIANT_FILES[$1]:-}" ]; then printf '%s\n' "${VARIANT_FILES[$1]}"; else keyfile_find variant "$1"; fi
+}
+
 # variant_load NAME: reads the variant into the associative array variant_of. Exit 2 on a bad file.
 variant_load() {
   local file
-  file=$(keyfile_find variant "$1") || exit 2
+  file=$(variant_file "$1") || exit 2
   declare -gA variant_of=()
   keyfile_read "$file" variant_of "${VARIANT_KEYS[@]}" || exit 2
   _variant_check "$file" || exit 2
@@ -66,6 +75,55 @@ _variant_check_make() {
   elif [ "${variant_of[lto]}" = yes ]; then
     keyfile_error "$1" "${KEYFILE_LINES[lto]}" "lto = yes with build = ${variant_of[build]}; the makefiles know no link-time optimisation; leave the line out, or write build = meson"
   fi
+}
+
+# The variant whose keys stand for those that --a and --b do not give.
+VARIANT_OWN_BASE=meson-static
+
+# variant_own NAME FOLDER KEY=VALUE...: a variant from the option --NAME: writes its data file, FOLDER/NAME.conf, checks
+# it like any other, and makes it known under its name. VARIANT_GIVEN[NAME] is what was given, in one line. Exit 2
+# on a bad key or value.
+variant_own() {
+  local name=$1 file=$2/$1.conf word key words=''
+  local -A value_of=()
+  local -a order=()
+  shift 2
+  variant_load "$VARIANT_OWN_BASE"
+  for word; do
+    [[ $word != *[[:cntrl:]]* && $word =~ ^([a-z][a-z0-9_]*)\ *=\ *(.*)$ ]] ||
+      die "--$name takes KEY=VALUE, not '$(_keyfile_show "$word")'; known keys: $(_keyfile_keys "${VARIANT_KEYS[@]}")"
+    key=${BASH_REMATCH[1]}
+    [ -z "${value_of[$key]+given}" ] || die "--$name gives $key twice; each key is given once"
+    value_of[$key]=${BASH_REMATCH[2]}
+    order+=("$key")
+    case $key in title | question) ;; *) words+="${words:+; }$key=${BASH_REMATCH[2]}" ;; esac
+  done
+  variant_of[title]=${value_of[title]-$VARIANT_OWN_BASE${words:+ with $words}}
+  variant_of[question]=${value_of[question]-What does ${words:-$VARIANT_OWN_BASE} cost?}
+  for key in "${order[@]}"; do variant_of[$key]=${value_of[$key]}; done
+  # First with what was given ahead, so that a flaw is found there and not in a title made of it.
+  _variant_write "$file" "${order[@]}"
+  # shellcheck disable=SC2004 # an associative array
+  KEYFILE_NAMES[$file]=--$name
+  keyfile_read "$file" variant_of "${VARIANT_KEYS[@]}" || exit 2
+  _variant_check "$file" || exit 2
+  _variant_write "$file"
+  VARIANT_FILES[$name]=$file
+  VARIANT_GIVEN[$name]=${words:-$VARIANT_OWN_BASE}
+}
+
+# _variant_write FILE KEY...: variant_of as a data file; the KEYs first, the others as VARIANT_KEYS has them.
+_variant_write() {
+  local file=$1 key spec
+  local -A done_keys=()
+  shift
+  {
+    for key; do printf '%s = %s\n' "$key" "${variant_of[$key]}"; done_keys[$key]=1; done
+    for spec in "${VARIANT_KEYS[@]}"; do
+      key=${spec%%:*}
+      [ -n "${done_keys[$key]:-}" ] || [ -z "${variant_of[$key]:-}" ] || printf '%s = %s\n' "$key" "${variant_of[$key]}"
+    done
+  } >"$file"
 }
 
 # variant_text: every key and value, for build keys. Keys that came later stand there only when they ask for
