@@ -36,14 +36,14 @@ _binary_value() { # KEY: from elfproof's output in $folder/binary.txt
 }
 
 proof_constants_header() {
-  printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n'
+  printf 'variant\tcc\tdpdk\tconstant\tbaseline_value\tvariant_value\n'
 }
 
-# proof_constants VARIANT CC BASELINE_DIR DIR: the rows of constants.tsv in which two builds differ: #define
+# proof_constants VARIANT CC RELEASE BASELINE_DIR DIR: the rows of constants.tsv in which two builds differ: #define
 # lines of their configuration under the constant's name, options of their compile lines as -DNAME. "-" is not
 # defined, "(empty)" defined without a value.
 proof_constants() {
-  awk -v OFS='\t' -v variant="$1" -v cc="$2" -v from="$3/config" -v from_commands="$3/commands.tsv" -v to="$4/config" -v to_commands="$4/commands.tsv" '
+  awk -v OFS='\t' -v variant="$1" -v cc="$2" -v dpdk="$3" -v from="$4/config" -v from_commands="$4/commands.tsv" -v to="$5/config" -v to_commands="$5/commands.tsv" '
     BEGIN { config(1, from); commands(1, from_commands); config(2, to); commands(2, to_commands); compare() }
     function note(side, name, text) {
       if (!(name in known)) { known[name] = 1; order[++names] = name }
@@ -97,37 +97,37 @@ proof_constants() {
     }
     function of(side, name) { return (side, name) in value ? value[side, name] : "-" }
     function compare(   i) {
-      for (i = 1; i <= names; i++) if (of(1, order[i]) != of(2, order[i])) print variant, cc, order[i], of(1, order[i]), of(2, order[i]) | "LC_ALL=C sort"
+      for (i = 1; i <= names; i++) if (of(1, order[i]) != of(2, order[i])) print variant, cc, dpdk, order[i], of(1, order[i]), of(2, order[i]) | "LC_ALL=C sort"
       close("LC_ALL=C sort")
     }'
 }
 
 proof_functions_header() {
-  printf 'variant\tcc\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\n'
+  printf 'variant\tcc\tdpdk\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\n'
 }
 
-# proof_functions VARIANT CC BASELINE_DIR DIR FOLDER: the functions that differ from the baseline's, library by
+# proof_functions VARIANT CC RELEASE BASELINE_DIR DIR FOLDER: the functions that differ from the baseline's, library by
 # library, as FOLDER/compare.tsv (a is the baseline), and the row of inlining.tsv that counts them. A library that
 # cannot be compared, like one of bitcode, is a line of FOLDER/not-compared.txt.
 proof_functions() {
   local archive name skipped=0 root_a root_b
-  root_a=$(objects_root "$3") root_b=$(objects_root "$4")
-  : >"$5/not-compared.txt"
-  printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$5/compare.tsv"
+  root_a=$(objects_root "$4") root_b=$(objects_root "$5")
+  : >"$6/not-compared.txt"
+  printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$6/compare.tsv"
   while IFS= read -r archive; do
     name=${archive##*/lib}
     name=${name%.a}
-    if "$tools/elfproof" compare "$root_a/$archive" "$root_b/$archive" >"$5/compare.new" 2>>"$5/not-compared.txt"; then
-      awk -v OFS='\t' -v library="$name" 'NR > 1 { print library, $0 }' "$5/compare.new" >>"$5/compare.tsv"
+    if "$tools/elfproof" compare "$root_a/$archive" "$root_b/$archive" >"$6/compare.new" 2>>"$6/not-compared.txt"; then
+      awk -v OFS='\t' -v library="$name" 'NR > 1 { print library, $0 }' "$6/compare.new" >>"$6/compare.tsv"
     else
       skipped=$((skipped + 1))
     fi
-  done <"$4/archives"
-  rm -f "$5/compare.new"
-  [[ -s $5/not-compared.txt ]] || rm -f "$5/not-compared.txt"
-  awk -F '\t' -v OFS='\t' -v variant="$1" -v cc="$2" -v skipped="$skipped" '
+  done <"$5/archives"
+  rm -f "$6/compare.new"
+  [[ -s $6/not-compared.txt ]] || rm -f "$6/not-compared.txt"
+  awk -F '\t' -v OFS='\t' -v variant="$1" -v cc="$2" -v dpdk="$3" -v skipped="$skipped" '
     NR > 1 { n[$10]++ }
-    END { print variant, cc, NR - 1, n["a"] + 0, n["b"] + 0, skipped }' "$5/compare.tsv"
+    END { print variant, cc, dpdk, NR - 1, n["a"] + 0, n["b"] + 0, skipped }' "$6/compare.tsv"
 }
 
 # proof_libraries: elfproof's table of objects on stdin, summed for each library, in the order of the archives.
@@ -175,14 +175,15 @@ _contradiction() {
   fi
 }
 
-# proof_row VARIANT CC DIR BASELINE_DIR BINARY WORK: appends the build's row to WORK/builds.tsv and its files to
-# WORK/proof/VARIANT-CC. Returns 1, the row saying why, when the proof contradicts the data file.
+# proof_row VARIANT CC DIR BASELINE_DIR BINARY WORK [NAME]: appends the build's row to WORK/builds.tsv and its
+# files to WORK/proof/NAME, by default VARIANT-CC. Returns 1, the row saying why, when the proof contradicts the data file.
 proof_row() {
-  local variant=$1 cc=$2 dir=$3 reference=$4 binary=$5 work=$6 folder=$6/proof/$1-${2##*/}
+  local variant=$1 cc=$2 dir=$3 reference=$4 binary=$5 work=$6 folder=$6/proof/${7:-$1-${2##*/}} release
   local objects objects_with_flag first_without model model_asked elf_type elf_asked reason status=ok cc_path counts
   local -a archives
   variant_load "$variant"
-  cc_path=$(sed -n 's/^cc_path=//p' "$dir/identity")
+  cc_path=$(identity_value "$dir" cc_path)
+  release=$(identity_value "$dir" release)
   mkdir -p "$folder"
   mapfile -t archives < <(sed "s#^#$(objects_root "$dir")/#" "$dir/archives")
   "$tools/elfproof" objects "${archives[@]}" >"$folder/objects.tsv"
@@ -196,8 +197,8 @@ proof_row() {
   gzip -9 -n -c "$dir/commands.tsv" >"$folder/commands.tsv.gz"
   cp -f "$binary.cmd" "$folder/link.txt"
   if [[ -n $reference && $reference != "$dir" ]]; then
-    proof_constants "$variant" "${cc##*/}" "$reference" "$dir" >>"$work/proof/constants.tsv"
-    proof_functions "$variant" "${cc##*/}" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
+    proof_constants "$variant" "${cc##*/}" "$release" "$reference" "$dir" >>"$work/proof/constants.tsv"
+    proof_functions "$variant" "${cc##*/}" "$release" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
   fi
   IFS=$'\t' read -r objects objects_with_flag first_without < <(tail -n 1 "$dir/flags.tsv")
   model=$(sed -n 's/^code_model=\([^ ]*\).*/\1/p' "$folder/model.txt")
@@ -214,7 +215,7 @@ proof_row() {
     { got += $col["got"]; plt += $col["plt"]; gd += $col["tls_gd"]; ld += $col["tls_ld"]; ie += $col["tls_ie"]; le += $col["tls_le"]; abs += $col["absolute"]; text += $col["text_bytes"] }
     END { print got + 0, plt + 0, gd + 0, ld + 0, ie + 0, le + 0, abs + 0, text + 0 }' "$folder/objects.tsv")
   {
-    printf '%s\t' "$variant" "${cc##*/}" "$(sed -n 's/^cc_version=//p' "$dir/identity")" "$(sed -n 's/^release=//p' "$dir/identity")" \
+    printf '%s\t' "$variant" "${cc##*/}" "$(identity_value "$dir" cc_version)" "$release" \
       "$status" "${reason:--}" - "${variant_of[pic_flag]}" "$objects" "$objects_with_flag" "$model_asked" "$model" "$elf_type" \
       "$counts" "$(sha256sum "$binary" | cut -d' ' -f1)"
     printf '%s\n' "$binary"
