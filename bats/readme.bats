@@ -45,7 +45,7 @@ examples() { # every command line of the README's ```sh blocks, comments removed
 @test "every option the README names is one of the scenario runner's or the step's" {
   local option
   while IFS= read -r option; do
-    grep -rqE -- "(^| )$option( |=|\))" scenarios/run.bash reproducers/build reproducers/link reproducers/source reproducers/setup plots/bundle ||
+    grep -rqE -- "(^| )$option( |=|\))" scenarios/run.bash reproducers/build reproducers/link reproducers/source reproducers/setup plots/bundle plots/report ||
       { echo "README names $option"; return 1; }
   done < <(grep -oE -- '(^|[` ])--[a-z-]+' README.md | tr -d '` ' | sort -u)
 }

@@ -81,6 +81,7 @@ png_width() {
   run "$report" --help
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = 'usage: plots/report [options] RESULT' ]
+  documents_every_option "$report"
   [[ $output == *'--out=DIR'* ]]
   [[ $output == *'Exit status'* ]]
   [[ $output == *'Example: '* ]]
