@@ -67,6 +67,8 @@ has() { # FILE TEXT, line breaks undone
   grep -q '>meson-shared, clang<' "$out/compare.svg"
   grep -q '>+14.0 % (+13.1 to +14.9)  slower<' "$out/compare.svg"
   [ "$(grep -c '>not built<' "$out/compare.svg")" -eq 2 ]
+  # each row with a figure has its own noise: three variants, two compilers, two results
+  [ "$(grep -c "url(#compare-gpPat" "$out/compare.svg")" -eq 12 ]
   grep -q '>A: 2026-11-30 16:00 UTC, scenario connectx5-vm' "$out/compare.svg"
   grep -q '<title id="compare-title">Several results' "$out/compare.svg"
   # neither result was written to

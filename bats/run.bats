@@ -159,6 +159,9 @@ EXPECTED
   # the seed of each release's traffic, order and slices: two epochs, 5 processes (baseline twice, a layout each), 4 rounds
   [ "$(tsv "$result/slices.tsv" dpdk valid | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd,)" = "40 22.07 1,40 $default 1" ]
   for file in report.txt report.html; do grep -q 'source failed' "$result/$file"; done
+  # hugepages for the forwarders of one release, not for all of them
+  [[ "$output" == *"no hugepages ("* && "$output" != *"a forwarder does not start with them"* ]] ||
+    jq -e '.machine.hugepages | test("reserved for 5 forwarders")' "$result/meta.json"
 }
 
 @test "an interrupted run of several releases resumes, and has each as often as the others" {
@@ -182,6 +185,22 @@ EXPECTED
   cmp "$result/slices/epoch-001.tsv" "$BATS_TEST_TMPDIR/epoch-001.tsv"
   cmp "$result/slices/epoch-002.tsv" "$BATS_TEST_TMPDIR/epoch-002.tsv"
   [ "$(tsv "$result/slices.tsv" dpdk epoch | sort -u | cut -d' ' -f1 | uniq -c | awk '{ print $1 }' | paste -sd,)" = 10,10 ]
+}
+
+@test "localise's tables of several releases become one, each row with its release" {
+  local release
+  part=$BATS_TEST_TMPDIR/part
+  for release in 20.08 26.07; do
+    mkdir -p "$part/localise/meson-static-gcc-$release"
+    printf '%s\n' meson-static gcc "$release" >"$part/localise/meson-static-gcc-$release/variant"
+    printf 'level\tlibrary\nwhole\t%s\n' "$release" >"$part/localise/meson-static-gcc-$release/parts.tsv"
+    printf 'variant\tcc\tdpdk\tlayouts\nrte_net_mlx5\tgcc\t%s\t8\n' "$release" >"$part/localise/meson-static-gcc-$release/effects.tsv"
+  done
+  eval "$(sed -n '/^join_localised() {/,/^}/p' "$KIT/scenarios/run.bash")"
+  join_localised
+  [ "$(cat "$part/localise/parts.tsv")" = $'variant\tcc\tdpdk\tlevel\tlibrary\nmeson-static\tgcc\t20.08\twhole\t20.08\nmeson-static\tgcc\t26.07\twhole\t26.07' ]
+  [ "$(tail -n +2 "$part/localise/effects.tsv")" = $'meson-static\tgcc\t20.08\trte_net_mlx5\t8\nmeson-static\tgcc\t26.07\trte_net_mlx5\t8' ]
+  [ ! -e "$part/localise/functions.tsv" ]
 }
 
 @test "the same release twice is one line and exit 2, by its name before and by its tree after fetching" {
