@@ -139,6 +139,8 @@ C
   [ "$status" -eq 0 ]
   cmp out/parts.tsv again/parts.tsv
   cmp out/functions.tsv again/functions.tsv
+  # what a run joins the tables by
+  [ "$(paste -sd, out/variant)" = "twin,gcc,$(sed -n 's/^release=//p' "$build/identity")" ]
   cmp out/disassembly.txt again/disassembly.txt
 }
 

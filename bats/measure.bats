@@ -106,3 +106,18 @@ CASES
   cut -f1-3,6 "$dir/looks.tsv" | cmp - <(cut -f1-3,6 "$BATS_TEST_TMPDIR/first")
   [ "$(wc -l <"$dir/slices.tsv")" -eq "$(wc -l <"$BATS_TEST_TMPDIR/slices")" ]
 }
+
+@test "releases that take turns are looked at together, after equal parts of the epochs of each" {
+  plan 8 0.5 0.001
+  # odd epochs are one release's, even ones another's: eight of two make four of each
+  awk -F '\t' -v OFS='\t' 'NR > 1 { $5 = $1 % 2 ? "20.08" : "26.07" } { print }' "$dir/plan.tsv" >"$dir/plan.new"
+  mv "$dir/plan.new" "$dir/plan.tsv"
+  run "${measure[@]}" --half-width 0.0001 --looks 4
+  [ "$status" -eq 2 ]
+  one_line_error '4 epochs have no so many equal parts of two or more; possible: 1 2'
+  run "${measure[@]}" --half-width 50
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(looks 1,2,3,6)" = $'1\t2\t2\tnarrow' ]
+  [ "$(find "$dir/slices" -name 'epoch-*.tsv' | wc -l)" -eq 4 ]
+  [ "$("$TOOLS/stats" --baseline base "$dir/slices.tsv" | awk -F '\t' '$1 == "other" { print $3 }' | sort | paste -sd,)" = 20.08,26.07 ]
+}

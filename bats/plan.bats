@@ -46,3 +46,28 @@ plan() { # SEED EPOCHS LAYOUTS
   [ "$(plan 3 6 2 | awk -F '\t' 'NR > 1 { print $8 }' | sort -u | wc -l)" -ge 10 ]
   [ "$(plan 3 6 2 | awk -F '\t' 'NR > 1 && $8 % 16' | wc -l)" -eq 0 ]
 }
+
+# turns RELEASE TURN TURNS: one release's plan of three epochs.
+turns() {
+  sed "s/22.11/$1/" "$binaries" | plan_write 1 3 2 base '--file-prefix=@PROCESS@' "$2" "$3"
+}
+
+@test "releases take turns: an epoch holds one of them, and each plan is what it would be alone" {
+  { turns 20.08 1 2; turns 26.07 2 2; } | plan_join >"$BATS_TEST_TMPDIR/plan.tsv"
+  [ "$(grep -c '^epoch' "$BATS_TEST_TMPDIR/plan.tsv")" -eq 1 ]
+  [ "$(awk -F '\t' 'NR > 1 && !seen[$1 " " $5]++ { print $1, $5 }' "$BATS_TEST_TMPDIR/plan.tsv" | paste -sd,)" = \
+    '1 20.08,2 26.07,3 20.08,4 26.07,5 20.08,6 26.07' ]
+  [ "$(plan_turns "$BATS_TEST_TMPDIR/plan.tsv")" -eq 2 ]
+  # order, layouts and environments of the second release as in a plan of its own
+  diff <(awk -F '\t' '$5 == "26.07" { print $2, $3, $6, $8 }' "$BATS_TEST_TMPDIR/plan.tsv") \
+    <(turns 26.07 1 1 | awk -F '\t' 'NR > 1 { print $2, $3, $6, $8 }')
+  # the name of a start carries the epoch's number, as its log does
+  awk -F '\t' 'NR > 1 && $9 != "--file-prefix=e" $1 "p" $2 { exit 1 }' "$BATS_TEST_TMPDIR/plan.tsv"
+}
+
+@test "a plan of one release has no turns, nor has one that starts several in an epoch" {
+  plan 1 4 2 >"$BATS_TEST_TMPDIR/plan.tsv"
+  [ "$(plan_turns "$BATS_TEST_TMPDIR/plan.tsv")" -eq 1 ]
+  { plan 1 4 2; plan 1 4 2 | tail -n +2 | sed 's/22.11/20.08/'; } >"$BATS_TEST_TMPDIR/plan.tsv"
+  [ "$(plan_turns "$BATS_TEST_TMPDIR/plan.tsv")" -eq 1 ]
+}

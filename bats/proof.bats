@@ -22,7 +22,7 @@ setup() {
 }
 
 differ() { # the constants that differ, a line each, tabs as |
-  proof_constants other gcc "$base" "$other" | tr '\t' '|'
+  proof_constants other gcc 22.11 "$base" "$other" | tr '\t' '|'
 }
 
 @test "constants: two builds of the same configuration have none, in whatever order" {
@@ -35,10 +35,10 @@ differ() { # the constants that differ, a line each, tabs as |
   printf 'RTE_ARCH_64 1\nRTE_MAX_LCORE 64\nRTE_NAME "a b"\nRTE_NEW\nlib/a.c.o\nlib/c.c.o\n' >"$other/config"
   cp "$base/commands.tsv" "$other/commands.tsv"
   diff <(differ) - <<'EXPECTED'
-other|gcc|RTE_ARCH_64|(empty)|1
-other|gcc|RTE_MAX_LCORE|128|64
-other|gcc|RTE_NEW|-|(empty)
-other|gcc|RTE_OLD|1|-
+other|gcc|22.11|RTE_ARCH_64|(empty)|1
+other|gcc|22.11|RTE_MAX_LCORE|128|64
+other|gcc|22.11|RTE_NEW|-|(empty)
+other|gcc|22.11|RTE_OLD|1|-
 EXPECTED
 }
 
@@ -46,10 +46,10 @@ EXPECTED
   cp "$base/config" "$other/config"
   printf 'lib/a.c.o\ta.c\tgcc -DONE -DONLY_HERE=3 -DPER=2 %s -c a.c\nlib/b.c.o\tb.c\tgcc -D ONE -DPER=1 -c b.c\n' "'-DTEXT=\"y\"'" >"$other/commands.tsv"
   diff <(differ) - <<'EXPECTED'
-other|gcc|-DONE|1 (1 objects)|1
-other|gcc|-DONLY_HERE|-|3 (1 objects)
-other|gcc|-DTEXT|"x" (1 objects)|"y" (1 objects)
-other|gcc|-D_FILE_OFFSET_BITS|64|-
+other|gcc|22.11|-DONE|1 (1 objects)|1
+other|gcc|22.11|-DONLY_HERE|-|3 (1 objects)
+other|gcc|22.11|-DTEXT|"x" (1 objects)|"y" (1 objects)
+other|gcc|22.11|-D_FILE_OFFSET_BITS|64|-
 EXPECTED
 }
 
@@ -86,9 +86,9 @@ archives() {
 
 @test "functions: inlining that -fPIC took away is in compare.tsv with its library, and counted" {
   archives -fPIC
-  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
+  run proof_functions other gcc 22.11 "$base" "$other" "$BATS_TEST_TMPDIR"
   [ "$status" -eq 0 ]
-  [[ "$output" =~ ^other$'\t'gcc$'\t'[1-9][0-9]*$'\t'1$'\t'0$'\t'0$ ]]
+  [[ "$output" =~ ^other$'\t'gcc$'\t'22\.11$'\t'[1-9][0-9]*$'\t'1$'\t'0$'\t'0$ ]]
   [ "$(awk -F '\t' '$10 != "-"' "$BATS_TEST_TMPDIR/compare.tsv" | cut -f 1-3,8-10 | tr '\t\n' ' ,')" = \
     "library object function calls_a calls_b inlined_in,rte_one inlined.o exported 0 2 a," ]
   [ ! -e "$BATS_TEST_TMPDIR/not-compared.txt" ]
@@ -96,14 +96,14 @@ archives() {
 
 @test "functions: the same code has no row, a library that cannot be compared is said so" {
   archives -fno-pie
-  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
-  [ "$output" = $'other\tgcc\t0\t0\t0\t0' ]
+  run proof_functions other gcc 22.11 "$base" "$other" "$BATS_TEST_TMPDIR"
+  [ "$output" = $'other\tgcc\t22.11\t0\t0\t0\t0' ]
   printf 'int number = 1;' | gcc -x c -c - -o "$BATS_TEST_TMPDIR/data.o"
   for build in "$base" "$other"; do ar rc "$build/meson/lib/librte_data.a" "$BATS_TEST_TMPDIR/data.o"; done
   for build in "$base" "$other"; do echo lib/librte_data.a >>"$build/archives"; done
-  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
+  run proof_functions other gcc 22.11 "$base" "$other" "$BATS_TEST_TMPDIR"
   [ "$status" -eq 0 ]
-  [ "$output" = $'other\tgcc\t0\t0\t0\t1' ]
+  [ "$output" = $'other\tgcc\t22.11\t0\t0\t0\t1' ]
   grep -q 'librte_data.a names no functions' "$BATS_TEST_TMPDIR/not-compared.txt"
 }
 
@@ -148,10 +148,10 @@ across() {
   cp "$base/commands.tsv" "$other/commands.tsv"
   printf '#define RTE_ARCH_64\n#define RTE_MAX_LCORE 64\n#define RTE_NAME "a b"\n#define RTE_ALONE 3\n#define RTE_LIBRTE_ACL 1\n' >"$other/rte_config.h"
   diff <(differ) - <<'EXPECTED'
-other|gcc|RTE_MAX_LCORE|128|64
-other|gcc|RTE_ALONE|-|3
-other|gcc|RTE_OLD|1|-
-other|gcc|RTE_LIBRTE_ACL|-|1
+other|gcc|22.11|RTE_MAX_LCORE|128|64
+other|gcc|22.11|RTE_ALONE|-|3
+other|gcc|22.11|RTE_OLD|1|-
+other|gcc|22.11|RTE_LIBRTE_ACL|-|1
 EXPECTED
 }
 
@@ -170,9 +170,9 @@ EXPECTED
   printf 'lib/librte_one.a\nlib/librte_two.a\n' >"$other/archives"
   printf 'lib/librte_one.a\tbuild/inlined.o\n' >"$other/members"
   printf 'build/inlined.o\t/tree/one/inlined.c\tgcc\n' >"$other/commands.tsv"
-  run proof_functions other gcc "$base" "$other" "$BATS_TEST_TMPDIR"
+  run proof_functions other gcc 22.11 "$base" "$other" "$BATS_TEST_TMPDIR"
   [ "$status" -eq 0 ]
-  [[ "$output" =~ ^other$'\t'gcc$'\t'[1-9][0-9]*$'\t'1$'\t'0$'\t'1$ ]]
+  [[ "$output" =~ ^other$'\t'gcc$'\t'22.11$'\t'[1-9][0-9]*$'\t'1$'\t'0$'\t'1$ ]]
   grep -q $'^rte_one\tinlined.c.o\texported\t.*\tboth\t0\t2\ta$' "$BATS_TEST_TMPDIR/compare.tsv"
   grep -q 'no library rte_two in the baseline' "$BATS_TEST_TMPDIR/not-compared.txt"
   [ ! -e "$BATS_TEST_TMPDIR/by-source" ]

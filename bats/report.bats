@@ -81,6 +81,7 @@ png_width() {
   run "$report" --help
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = 'usage: plots/report [options] RESULT' ]
+  documents_every_option "$report"
   [[ $output == *'--out=DIR'* ]]
   [[ $output == *'Exit status'* ]]
   [[ $output == *'Example: '* ]]
@@ -96,9 +97,6 @@ png_width() {
   run "$report" "$BATS_TEST_TMPDIR/nowhere"
   [ "$status" -eq 2 ]
   one_line_error 'there is no folder'
-  run "$report" "$result" "$result"
-  [ "$status" -eq 2 ]
-  one_line_error 'one result at a time'
   run "$report" --out "$result"
   [ "$status" -eq 2 ]
   one_line_error 'name a result folder'
@@ -108,8 +106,8 @@ png_width() {
   run "$report" "$result"
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = "report: $result/report.txt" ]
-  [[ ${lines[2]} == "plots: "*forest.png*mpps.png*layouts.png*drift.png ]]
-  for file in report.txt report.html {forest,mpps,layouts,drift}.{png,svg}; do
+  [[ ${lines[2]} == "plots: "*forest.png*matrix.png*mpps.png*layouts.png*drift.png ]]
+  for file in report.txt report.html {forest,matrix,mpps,layouts,drift}.{png,svg}; do
     [ -s "$result/$file" ]
   done
   run find "$result" -name '.report*'
@@ -364,17 +362,185 @@ head_is() { # FILE LINE TEXT
   [ -s "$result/report.html" ]
 }
 
-@test "several DPDK releases are kept apart" {
+# more_releases: the fixture's rows again for 20.08, where meson-shared does not build, and for 18.11, which
+# cannot be fetched.
+more_releases() {
+  local file column variant cc
   for file in effects units slices builds; do
     case $file in effects | units) column=3 ;; slices) column=6 ;; builds) column=4 ;; esac
-    edit "$file.tsv" "{ print } NR > 1 { \$$column = \"20.08\"; print }"
+    edit "$file.tsv" "{ print } NR > 1 { \$$column = \"20.08\"; if (\"$file\" == \"slices\") \$1 += 8; print }"
   done
-  edit_meta '.dpdk += [.dpdk[0] + {release: "20.08"}]'
+  edit builds.tsv '$4 == "20.08" && $1 == "meson-shared" { $5 = "build failed"; $6 = "no such option"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
+  edit effects.tsv '!($3 == "20.08" && $1 == "meson-shared")'
+  # A figure of its own, so that a row in the wrong place shows.
+  edit effects.tsv '$3 == "20.08" && $1 == "meson-static-nopie" { $9 = "1.034000"; $10 = "1.022000"; $11 = "1.046000"; $16 = "slower" } { print }'
+  for variant in meson-static meson-static-nopic meson-static-nopie meson-static-lto meson-shared; do
+    for cc in gcc clang; do
+      printf '%s\t%s\t-\t18.11\tsource failed\tgit cannot fetch git:mirror@v18.11%s\n' "$variant" "$cc" "$(printf '\t-%.0s' {1..17})"
+    done
+  done >>"$result/builds.tsv"
+  edit_meta '.dpdk = [.dpdk[0] + {used: "forwarder -a 1", rx_burst: "MPRQ", tx_burst: "eMPW"},
+    .dpdk[0] + {release: "20.08", used: "forwarder -w 1", rx_burst: "MPRQ_Vector", tx_burst: "eMPW"},
+    {release: "18.11", kind: null, id: null, from: "git:mirror@v18.11", failed: "git cannot fetch git:mirror@v18.11"}]
+    | .device += {rx_burst: "MPRQ", tx_burst: "eMPW"}'
+}
+
+@test "several DPDK releases are kept apart in answer, facts, commands and table of results" {
+  more_releases
   "$report" "$result" >/dev/null
-  has "$result/report.txt" 'With clang, DPDK 20.08:'
+  mail_width "$result/report.txt"
+  has "$result/report.txt" 'With clang, DPDK 20.08: slower than meson-static: meson-static-nopie +3.4 %'
+  has "$result/report.txt" 'With gcc, DPDK 18.11: nothing to compare with'
+  has "$result/report.txt" 'WARNING: 16 builds were not measured: meson-static-lto (gcc, DPDK 22.11.11),'
+  has "$result/report.txt" 'meson-shared (clang, DPDK 20.08), all of DPDK 18.11.'
+  has "$result/report.txt" 'DPDK 18.11, git:mirror@v18.11 not to be had: git cannot fetch git:mirror@v18.11'
+  has "$result/report.txt" 'DPDK 22.11.11: rx burst MPRQ, tx burst eMPW DPDK 20.08: rx burst MPRQ_Vector, tx burst eMPW'
+  has "$result/report.txt" '8 epochs of 4 rounds for each release, which take turns'
+  has "$result/report.txt" 'What was run with DPDK 22.11.11: forwarder -a 1 What was run with DPDK 20.08: forwarder -w 1'
   has "$result/report.txt" 'DPDK 22.11.11: meson-static gcc'
   has "$result/report.txt" 'DPDK 20.08: meson-static gcc'
+  has "$result/report.txt" 'meson-static gcc source failed: git cannot fetch git:mirror@v18.11'
+  has "$result/report.html" '<th scope="row">meson-static-nopie</th><td>gcc</td><td>20.08</td> <td><span class="slower">slower</span></td>'
+}
+
+@test "several DPDK releases: every table of text and page says of which release a row is" {
+  local text page heading n
+  more_releases
+  counters
+  localised 1200 1200 0 0
+  for n in parts functions counts; do
+    awk -F '\t' -v OFS='\t' '{ print } NR > 1 { $3 = "20.08"; print }' "$result/localise/$n.tsv" >"$BATS_TEST_TMPDIR/edited"
+    mv "$BATS_TEST_TMPDIR/edited" "$result/localise/$n.tsv"
+  done
+  # two numbers apart, 20.08's being three times the other's
+  sed -i '/\t20.08\t/s/\t1200\t/\t3600\t/g' "$result/localise/parts.tsv"
+  mkdir "$result/proof"
+  printf 'variant\tcc\tdpdk\tconstant\tbaseline_value\tvariant_value\nmeson-shared\tgcc\t20.08\tRTE_MAX_LCORE\t128\t64\n' >"$result/proof/constants.tsv"
+  printf 'variant\tcc\tdpdk\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\nmeson-shared\tgcc\t20.08\t7\t1\t1\t0\n' >"$result/proof/inlining.tsv"
+  "$report" "$result" >/dev/null
   mail_width "$result/report.txt"
+  text=$result/report.txt page=$result/report.html
+  # tables of the text: a line before the first row of each release
+  while IFS='|' read -r heading n; do
+    [ "$(awk -v heading="$heading" 'index($0, heading) == 1 { on = 1; next } on && /^DPDK [0-9.]+:/ { n++ } on && (/^$/ || /^diff\./) && n { exit } END { print n + 0 }' "$text")" -eq "$n" ] ||
+      { echo "$heading"; return 1; }
+  done <<'TABLES'
+Result|3
+Cycles per packet against|2
+As built against|2
+Where it lies|2
+Counters|2
+Proof|3
+Relocations|2
+TABLES
+  has "$text" 'clang, DPDK 20.08: -0.4 to +0.5 %, includes 0'
+  has "$text" 'meson-static-nopic, clang, DPDK 20.08: mlx5_rx_burst'
+  has "$text" 'meson-static-nopic (clang, DPDK 20.08): +3.60 instructions/packet'
+  has "$text" 'meson-static-nopic (clang, DPDK 22.11.11): +1.20 instructions/packet'
+  has "$text" 'meson-shared gcc 20.08 RTE_MAX_LCORE 128 64'
+  has "$text" 'meson-shared (gcc, DPDK 20.08): 7 functions differ in size or calls from meson-static; 1 called here is inlined there, 1 the other way round (proof/meson-shared-gcc-20.08/compare.tsv).'
+  has "$text" 'localise/VARIANT-CC-RELEASE/disassembly.txt'
+  # of the page: a column of releases
+  while IFS= read -r heading; do
+    awk -v heading="aria-label=\"$heading\"" 'index($0, heading) { on = 1 } on && /<th scope="col">DPDK<\/th>/ { head = 1 } on && /<tr><th scope="row">/ { rows++; if (/<td>20\.08<\/td>/) here++ } on && /<\/table>/ { exit }
+      END { exit !(head && rows && here) }' "$page" || { echo "$heading"; return 1; }
+  done <<'TABLES'
+Results
+As built against over layouts
+Instructions per packet by library
+Functions that differ
+Counters
+Proof
+Relocations
+TABLES
+  has "$page" '<td>20.08</td> <td><code>RTE_MAX_LCORE</code></td>'
+  grep -q 'href="localise/meson-static-nopic-clang-20.08/disassembly.txt"' "$page"
+  # charts: a heading or panel each
+  for n in forest mpps layouts drift; do
+    grep -q 'DPDK 20.08<' "$result/$n.svg" || { echo "$n"; return 1; }
+    grep -q 'DPDK 22.11.11<' "$result/$n.svg" || { echo "$n"; return 1; }
+  done
+  grep -q 'meson-static-nopic, clang, DPDK 20.08: ' "$result/waterfall.svg"
+}
+
+# --- the cross-check -------------------------------------------------------------------------
+
+@test "cross-check: each variant with each release and compiler, and why there is no figure" {
+  more_releases
+  "$report" "$result" >/dev/null
+  sed -n '/^Cross-check/,/^Cycles per packet against/p' "$result/report.txt" >"$BATS_TEST_TMPDIR/matrix"
+  has "$BATS_TEST_TMPDIR/matrix" 'DPDK 22.11.11 22.11.11 20.08 20.08 variant gcc clang gcc clang'
+  has "$BATS_TEST_TMPDIR/matrix" 'meson-static-nopic = +0.2 ? +1.1 = +0.2 ? +1.1 -0.5..+0.9 +0.3..+2.0 -0.5..+0.9 +0.3..+2.0'
+  has "$BATS_TEST_TMPDIR/matrix" 'meson-static-nopie F -5.8 F -5.6 S +3.4 S +3.4 -7.0..-4.6 -6.4..-4.8 +2.2..+4.6 +2.2..+4.6'
+  has "$BATS_TEST_TMPDIR/matrix" 'meson-static-lto not built no proof not built no proof [1] [2] [1] [2]'
+  has "$BATS_TEST_TMPDIR/matrix" 'meson-shared S +7.4 S +8.1 not built not built +6.3..+8.5 +7.2..+9.0 [3] [3]'
+  has "$BATS_TEST_TMPDIR/matrix" 'meson-static no source no source [4] [4]'
+  has "$BATS_TEST_TMPDIR/matrix" '[3] build failed: no such option [4] source failed: git cannot fetch git:mirror@v18.11'
+  # the page has the same, with a word, a letter and a class
+  grep -q '<td class="is-slower"><b>S slower</b><br>+3.4 %<br><small>+2.2 to +4.6 %</small></td>' "$result/report.html"
+  [ "$(grep -c '<td class="is-none">' "$result/report.html")" -eq 16 ]
+  grep -q '<li id="reason-4">source failed: git cannot fetch' "$result/report.html"
+  # and the chart: words in its cells, the reasons below
+  [ "$(png_width "$result/matrix.png")" -eq 1200 ]
+  [ "$(grep -c '>S slower<' "$result/matrix.svg")" -eq 4 ]
+  [ "$(grep -c '>F faster<' "$result/matrix.svg")" -eq 2 ]
+  [ "$(grep -c '>x no source<' "$result/matrix.svg")" -eq 10 ]
+  grep -q '>+2.2 to +4.6<' "$result/matrix.svg"
+  grep -q '>\[3\] build failed: no such option<' "$result/matrix.svg"
+  grep -q '<desc.*meson-static-nopie, gcc, DPDK 20.08: slower +3.4 %' "$result/matrix.svg"
+}
+
+@test "cross-check: instructions per packet where they were traced, else where they were counted" {
+  counters
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'i: instructions per packet, counted in user mode.'
+  grep -q '>321.5 instr.<' "$result/matrix.svg"
+  localised 1200 1200 0 0
+  sed -i 's/instructions_per_packet\t200.0000\t200.0000/instructions_per_packet\t200.0000\t201.2000/' "$result/localise/counts.tsv"
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'i: instructions per packet, single-stepped as built.'
+  # clang's two: traced there, and nothing of gcc
+  [ "$(grep -c '[0-9] instr.<' "$result/matrix.svg")" -eq 2 ]
+  grep -q '>201.2 instr.<' "$result/matrix.svg"
+  grep -q '>200.0 instr.<' "$result/matrix.svg"
+  has "$result/report.html" '<small>201.2 instr.</small>'
+}
+
+@test "cross-check: none where the table of results says as much, and an old chart goes away" {
+  has "$(drawn)/report.txt" 'Cross-check'
+  "$report" "$result" >/dev/null
+  for file in effects units builds; do edit "$file.tsv" '$2 != "clang"'; done
+  edit slices.tsv '$5 != "clang"'
+  edit_meta '.measure.cc = ["gcc"]'
+  "$report" "$result" >/dev/null
+  lacks "$result/report.txt" 'Cross-check'
+  lacks "$result/report.html" 'Cross-check'
+  [ ! -e "$result/matrix.png" ]
+  [ ! -e "$result/matrix.svg" ]
+  # one variant is enough with several releases
+  for file in effects units builds; do edit "$file.tsv" 'NR == 1 || $1 ~ /^meson-static(-nopie)?$/'; done
+  edit slices.tsv 'NR == 1 || $4 ~ /^meson-static(-nopie)?$/'
+  more_releases
+  "$report" "$result" >/dev/null
+  has "$result/report.txt" 'Cross-check'
+  [ -s "$result/matrix.png" ]
+}
+
+@test "cross-check: many releases, on paper and on a phone, stay within their picture" {
+  local n
+  for n in 16 17 18 19 20 21 23 24; do
+    awk -F '\t' -v OFS='\t' -v dpdk="$n.11.1" 'NR > 1 && $3 == "22.11.11" { $3 = dpdk; print }' "$result/effects.tsv" >>"$result/effects.tsv.new"
+  done
+  cat "$result/effects.tsv.new" >>"$result/effects.tsv"
+  rm "$result/effects.tsv.new"
+  "$report" "$result" >/dev/null
+  mail_width "$result/report.txt"
+  [ "$(grep -c '^meson-static-nopie.*F -5.8' "$result/report.txt")" -ge 3 ]
+  [ "$(stat -c %s "$result/matrix.png")" -le 100000 ]
+  # eighteen columns have no room for words: letters, and no interval
+  [ "$(grep -c '>F<' "$result/matrix.svg")" -eq 18 ]
+  run grep -c '>+6.3..+8.5<' "$result/matrix.svg"
+  [ "$output" -eq 0 ]
 }
 
 @test "long names, tiny and huge effects: the text keeps its width and its digits" {
@@ -558,7 +724,7 @@ built_by() {
   local junit=$BATS_TEST_TMPDIR/junit.xml summary=$BATS_TEST_TMPDIR/summary.md
   edit builds.tsv '$1 == "meson-static-lto" { $5 = "fails as expected"; $6 = "ld: recompile with -fPIC"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
   mkdir "$result/proof"
-  printf 'variant\tcc\tnote\nmeson-shared\tgcc\t20 <b>libraries</b>\n' >"$result/proof/notes.tsv"
+  printf 'variant\tcc\tdpdk\tnote\nmeson-shared\tgcc\t22.11.11\t20 <b>libraries</b>\n' >"$result/proof/notes.tsv"
   "$report" --junit "$junit" --summary "$summary" --gate 900 "$result" >/dev/null
   has "$result/report.txt" 'meson-static-lto gcc fails as expected: ld: recompile with -fPIC'
   has "$result/report.txt" 'What cannot be built, as expected: meson-static-lto (gcc), meson-static-lto (clang).'
@@ -724,7 +890,7 @@ refused() {
 # --- the charts ------------------------------------------------------------------------------
 
 @test "the PNGs are 1200 pixels wide and small" {
-  for name in forest mpps layouts drift; do
+  for name in forest matrix mpps layouts drift; do
     [ "$(png_width "$(drawn)/$name.png")" -eq 1200 ]
     [ "$(stat -c %s "$(drawn)/$name.png")" -le 100000 ]
   done
@@ -736,14 +902,14 @@ refused() {
       name = $column; for (i = 1; i <= 3; i++) { $column = name "-more-" i; print } }'
   done
   "$report" "$result" >/dev/null
-  for name in forest mpps layouts drift; do
+  for name in forest matrix mpps layouts drift; do
     [ "$(png_width "$result/$name.png")" -eq 1200 ]
     [ "$(stat -c %s "$result/$name.png")" -le 100000 ]
   done
 }
 
 @test "every SVG is well-formed, says what it shows, and carries machine, DPDK, device and date" {
-  for name in forest mpps layouts drift; do
+  for name in forest matrix mpps layouts drift; do
     svg=$(drawn)/$name.svg
     grep -q 'role="img"' "$svg"
     grep -q "<title id=\"$name-title\">.*?</title>" "$svg"
@@ -784,8 +950,8 @@ refused() {
 
 @test "the page holds every chart with a text alternative, and no identifier twice" {
   page=$(drawn)/report.html
-  [ "$(grep -c '<svg ' "$page")" -eq 8 ]
-  [ "$(grep '<svg ' "$page" | grep -c 'role="img" aria-labelledby=')" -eq 8 ]
+  [ "$(grep -c '<svg ' "$page")" -eq 10 ]
+  [ "$(grep '<svg ' "$page" | grep -c 'role="img" aria-labelledby=')" -eq 10 ]
   run sh -c "grep -oE ' id=[\"'\\''][^\"'\\'']*' '$page' | tr -d \"\\\"'\" | sort | uniq -d"
   [ "$output" = '' ]
   run sh -c "grep -o 'rgb([^)]*)' '$page' | sort -u"

@@ -37,6 +37,7 @@ processes_left() { # forwarders and runners of this test's results
   done <<'CASES'
 unknown argument|--nonsense
 needs a value|--cc
+--dpdk takes names separated by one comma|--dpdk 22.11,,20.08
 no compiler 'gcc-99'|--cc gcc,gcc-99
 unknown device|--device hyperloop
 unknown linker|--linker turbo
@@ -69,7 +70,7 @@ CASES
   [[ "$output" == *"result: $result"* ]]
   # the same DPDK, and gcc inlines less with -fPIC
   [[ "$output" == *"Preprocessor constants: the same in all builds."* ]]
-  awk -F '\t' 'NR == 2 && $1 == "meson-static" && $3 > 100 && $4 > $5 { found = 1 } END { exit !found }' "$result/proof/inlining.tsv"
+  awk -F '\t' 'NR == 2 && $1 == "meson-static" && $4 > 100 && $5 > $6 { found = 1 } END { exit !found }' "$result/proof/inlining.tsv"
   # counters are in the report, or the reason why there are none
   [ "$(cut -f 3 "$result/perf-events.tsv" | grep -c counted)" -gt 0 ] || [[ "$(tr -s ' \n' ' ' <"$result/report.txt")" == *"misses per packet: "*"perf_event_open: "* ]]
   # 2 epochs, 3 processes (the baseline twice), 4 rounds
@@ -93,6 +94,119 @@ CASES
   b=$(results_seen | grep -vFx "$a")
   cmp "$a/plan.tsv" "$b/plan.tsv"
   cut -f1-8 "$a/slices.tsv" | cmp - <(cut -f1-8 "$b/slices.tsv")
+}
+
+# other_release: the default release's tree under another release's name; ccache knows every object of it.
+other_release() {
+  local tree=$BATS_FILE_TMPDIR/dpdk-22.07
+  if [ ! -d "$tree" ]; then
+    cp -a "$("$KIT/reproducers/source" --print tree 3>&-)" "$tree"
+    echo 22.07.0 >"$tree/VERSION"
+  fi
+  printf '%s\n' "$tree"
+}
+
+# tsv FILE COLUMN...: those columns of every row, tabs as blanks.
+tsv() {
+  awk -F '\t' -v want="${*:2}" '
+    NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; n = split(want, name, " "); next }
+    { for (i = 1; i <= n; i++) printf "%s%s", $col[name[i]], i < n ? " " : "\n" }' "$1"
+}
+
+@test "several releases take turns, each against its own baseline; what cannot be had of a release is rows with the reason" {
+  local result release file default
+  mkdir "$BATS_TEST_TMPDIR/ancient"
+  echo 17.11.0 >"$BATS_TEST_TMPDIR/ancient/VERSION"
+  run "$KIT/scenarios/software/run" "${short[@]}" --layouts 1 \
+    --dpdk "22.11,$(other_release),git:$BATS_TEST_TMPDIR/none@v20.11,$BATS_TEST_TMPDIR/ancient"
+  [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"4 of 8 builds could not be measured"* ]]
+  result=$(results_seen)
+  default=$("$KIT/reproducers/source" 3>&- | sed -n 's/^release=//p')
+  [ "$(tsv "$result/plan.tsv" epoch dpdk | uniq | paste -sd,)" = "1 $default,2 22.07,3 $default,4 22.07" ]
+  # each row's binary is of its release, and of none other
+  tsv "$result/plan.tsv" dpdk binary | awk '{ if (!index($2, "/" $1 "-meson")) { print; exit 1 } }'
+  diff <(tsv "$result/builds.tsv" variant dpdk status) - <<EXPECTED
+meson-static v20.11 source failed
+meson-static-nopic v20.11 source failed
+meson-static 17.11 build failed
+meson-static-nopic 17.11 build failed
+meson-static $default ok
+meson-static-nopic $default ok
+meson-static 22.07 ok
+meson-static-nopic 22.07 ok
+EXPECTED
+  tsv "$result/builds.tsv" dpdk reason | grep -q "^v20.11 git cannot read"
+  tsv "$result/builds.tsv" dpdk reason | grep -qx "17.11 variant needs meson, and DPDK 17.11 has no meson.build"
+  [ "$(tsv "$result/effects.tsv" variant dpdk | sort | paste -sd,)" = \
+    "$(printf 'meson-static %s\nmeson-static-nopic %s\n' 22.07 22.07 "$default" "$default" | sort | paste -sd,)" ]
+  for release in 22.07 "$default"; do
+    [ "$(tsv "$result/effects.tsv" variant dpdk verdict | grep -c "^meson-static-nopic $release baseline$")" -eq 1 ]
+    # proof and inlining of each release stand apart
+    [ -s "$result/proof/meson-static-gcc-$release/binary.txt" ]
+    [ -s "$result/proof/meson-static-gcc-$release/compare.tsv" ]
+    tsv "$result/proof/inlining.tsv" variant dpdk | grep -qx "meson-static $release"
+    jq -e --arg release "$release" '.dpdk[] | select(.release == $release) | .id and .used and .rx_burst and (.failed | not)' "$result/meta.json"
+  done
+  [ "$(jq -r '.dpdk[].release' "$result/meta.json" | paste -sd,)" = "$default,22.07,v20.11,17.11" ]
+  jq -e '.dpdk[2].failed and (.measure.epochs == 2)' "$result/meta.json"
+  # the seed of each release's traffic, order and slices: two epochs, 5 processes (baseline twice, a layout each), 4 rounds
+  [ "$(tsv "$result/slices.tsv" dpdk valid | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd,)" = "40 22.07 1,40 $default 1" ]
+  for file in report.txt report.html; do grep -q 'source failed' "$result/$file"; done
+  # hugepages for the forwarders of one release, not for all of them
+  [[ "$output" == *"no hugepages ("* && "$output" != *"a forwarder does not start with them"* ]] ||
+    jq -e '.machine.hugepages | test("reserved for 5 forwarders")' "$result/meta.json"
+}
+
+@test "an interrupted run of several releases resumes, and has each as often as the others" {
+  local result
+  short+=(--dpdk "22.11,$(other_release)" --epochs 10 --rounds 40)
+  env --default-signal "$KIT/scenarios/software/run" "${short[@]}" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  local pid=$! deadline=$((SECONDS + 240))
+  until compgen -G "$results/.part-*/slices/epoch-002.tsv" >/dev/null; do
+    kill -0 "$pid" || { cat "$BATS_TEST_TMPDIR/out"; return 1; }
+    [ "$SECONDS" -lt "$deadline" ] || { echo "no epoch in time"; return 1; }
+    sleep 0.05
+  done
+  kill -TERM "$pid"
+  wait "$pid" || true
+  grep -q 'interrupted with [0-9]* of 20 epochs measured' "$BATS_TEST_TMPDIR/out"
+  cp "$results"/.part-*/slices/epoch-00[12].tsv "$BATS_TEST_TMPDIR/"
+  run "$KIT/scenarios/software/run" "${short[@]}"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"resuming: "*" of 20 epochs are done"* ]]
+  result=$(results_seen)
+  cmp "$result/slices/epoch-001.tsv" "$BATS_TEST_TMPDIR/epoch-001.tsv"
+  cmp "$result/slices/epoch-002.tsv" "$BATS_TEST_TMPDIR/epoch-002.tsv"
+  [ "$(tsv "$result/slices.tsv" dpdk epoch | sort -u | cut -d' ' -f1 | uniq -c | awk '{ print $1 }' | paste -sd,)" = 10,10 ]
+}
+
+@test "localise's tables of several releases become one, each row with its release" {
+  local release
+  part=$BATS_TEST_TMPDIR/part
+  for release in 20.08 26.07; do
+    mkdir -p "$part/localise/meson-static-gcc-$release"
+    printf '%s\n' meson-static gcc "$release" >"$part/localise/meson-static-gcc-$release/variant"
+    printf 'level\tlibrary\nwhole\t%s\n' "$release" >"$part/localise/meson-static-gcc-$release/parts.tsv"
+    printf 'variant\tcc\tdpdk\tlayouts\nrte_net_mlx5\tgcc\t%s\t8\n' "$release" >"$part/localise/meson-static-gcc-$release/effects.tsv"
+  done
+  eval "$(sed -n '/^join_localised() {/,/^}/p' "$KIT/scenarios/run.bash")"
+  join_localised
+  [ "$(cat "$part/localise/parts.tsv")" = $'variant\tcc\tdpdk\tlevel\tlibrary\nmeson-static\tgcc\t20.08\twhole\t20.08\nmeson-static\tgcc\t26.07\twhole\t26.07' ]
+  [ "$(tail -n +2 "$part/localise/effects.tsv")" = $'meson-static\tgcc\t20.08\trte_net_mlx5\t8\nmeson-static\tgcc\t26.07\trte_net_mlx5\t8' ]
+  [ ! -e "$part/localise/functions.tsv" ]
+}
+
+@test "the same release twice is one line and exit 2, by its name before and by its tree after fetching" {
+  run "$KIT/scenarios/software/run" "${short[@]}" --dpdk 22.11,20.08,22.11
+  [ "$status" -eq 2 ]
+  one_line_error "--dpdk names '22.11' twice"
+  mkdir "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/two"
+  echo 17.11.0 | tee "$BATS_TEST_TMPDIR/one/VERSION" >"$BATS_TEST_TMPDIR/two/VERSION"
+  run "$KIT/scenarios/software/run" "${short[@]}" --dpdk "$BATS_TEST_TMPDIR/one,$BATS_TEST_TMPDIR/two"
+  [ "$status" -eq 2 ]
+  [[ "${lines[-1]}" == *"/one and "*"/two are both DPDK 17.11, and their rows could not be told apart"* ]]
+  [ -z "$(results_seen)" ]
 }
 
 @test "looks are fixed beforehand, stand in meta.json, and every interval is of their level" {
@@ -181,6 +295,12 @@ CASES
   run judge
   [ "$status" -eq 1 ]
   one_line_error "x with gcc is slower than the baseline by more than 3 %"
+  # Of several releases the line says which.
+  releases=(20.08 26.07)
+  printf 'variant\tcc\tdpdk\tverdict\tratio_low\tratio_high\nx\tgcc\t20.08\tslower\t1.04\t1.06\n' >"$part/effects.tsv"
+  run judge
+  one_line_error "x with gcc and DPDK 20.08 is slower"
+  releases=(20.08)
   # The interval does not tell: 3, which only --strict passes on.
   printf 'variant\tcc\tverdict\tratio_low\tratio_high\nx\tgcc\tslower\t1.02\t1.06\ny\tgcc\tundecided\t0.99\t1.02\n' >"$part/effects.tsv"
   run judge

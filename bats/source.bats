@@ -84,7 +84,7 @@ clean() {
 @test "wrong usage is one line and exit 2" {
   run "$tool" --frobnicate
   [ "$status" -eq 2 ]
-  one_line_error '--dpdk, --help, --offline, --print'
+  one_line_error '--dpdk, --error-file, --help, --offline, --print'
   run "$tool" --dpdk
   [ "$status" -eq 2 ]
   one_line_error '--dpdk needs a value'
@@ -696,4 +696,15 @@ interrupted() {
   [[ $(get id) =~ ^sha256:[0-9a-f]{64}$ ]]
   [ -f "$(get tree)/meson.build" ]
   [ "$(cat "$(get tree)/VERSION")" = "$(get release)" ] || [ "$(cat "$(get tree)/VERSION")" = "$(get release).0" ]
+}
+
+@test "--error-file gets the line of a failure, wherever it happens, and nothing when there is none" {
+  run "$tool" --dpdk "git:$PWD/nowhere@v20.11" --error-file said
+  [ "$status" -eq 1 ]
+  one_line_error "git cannot read"
+  [ "$(cat said)" = "${lines[0]#mppsdiff: }" ]
+  tree dpdk
+  run "$tool" --dpdk ./dpdk --error-file quiet
+  [ "$status" -eq 0 ]
+  [ ! -s quiet ]
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The page of a chart: terminal, size, margins, title, captions. Needs ROWS rows of ROW pixels each;
-# LABEL and TEXT, the characters that stand left and right of the plot; XLABEL and XLABEL_SMALL.
+# LABEL and TEXT, the characters that stand left and right of the plot; XLABEL and XLABEL_SMALL. NO_AXIS,
+# where it is set, leaves out the room below for numbers and label of the x axis.
 WORDS = KIND eq 'png' || KIND eq 'png8' || KIND eq 'svg'
 TOP = WORDS ? 108 : 12
-BOTTOM = WORDS ? (CAPTION2 eq '' ? 96 : 118) : 70
+BOTTOM = (WORDS ? (CAPTION2 eq '' ? 96 : 118) : 70) - (exists('NO_AXIS') ? 54 : 0)
 HEIGHT = TOP + BOTTOM + ROW * ROWS
 
 if (KIND eq 'svg' || KIND eq 'page' || KIND eq 'phone') {

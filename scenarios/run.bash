@@ -48,7 +48,8 @@ Build DPDK's variants, forward packets through each, and report the difference.
                       PATH (default gcc,clang)
   --device=NAME       software: the software ConnectX, driven by the real mlx5 driver; ring: net_ring
                       ports with real frames; null: net_null (default: software where it can run)
-  --dpdk=SPEC         DPDK: a release, directory, tarball, distro, git:REPO@TAG (default 22.11)
+  --dpdk=LIST         DPDK: a release, directory, tarball, distro or git:REPO@TAG (default 22.11);
+                      several, comma-separated, are measured in turns, each against its own baseline
   --epochs=N          fresh starts of every process, 1 to 1000 (default 8, quick 4)
   --function-sections compile every function into a section of its own, so that layouts shuffle functions
                       and not whole files; a change of its own, and the report says so
@@ -92,7 +93,7 @@ USAGE
 }
 
 parse_options() {
-  baseline='' ccs=gcc,clang device='' dpdk=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linker=''
+  baseline='' ccs=gcc,clang device='' dpdks=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linker=''
   looks='' margin=1 max_wait='' huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 until_decided=no variants=''
   junit='' strict=no summary='' localise=no perf_events=''
   own_a=() own_b=()
@@ -105,7 +106,7 @@ parse_options() {
       --baseline) need_value "$@"; baseline=$2; shift 2 ;;
       --cc) need_value "$@"; ccs=$2; shift 2 ;;
       --device) need_value "$@"; device=$2; shift 2 ;;
-      --dpdk) need_value "$@"; dpdk=$2; shift 2 ;;
+      --dpdk) need_value "$@"; dpdks=$2; shift 2 ;;
       --epochs) need_value "$@"; epochs=$2; shift 2 ;;
       --function-sections) function_sections=yes; shift ;;
       --gate) need_value "$@"; gate=${2%\%}; shift 2 ;;
@@ -180,7 +181,7 @@ own_variants() {
 }
 
 check_options() {
-  local variant cc
+  local variant cc spec
   in_range epochs "$epochs" 1 1000
   in_range layouts "$layouts" 0 100
   in_range rounds "$rounds" 2 100000
@@ -207,6 +208,11 @@ check_options() {
   else
     IFS=, read -r -a cc_list <<<"$ccs"
   fi
+  IFS=, read -r -a dpdk_list <<<"$dpdks"
+  for spec in "${dpdk_list[@]}"; do
+    [ -n "$spec" ] || die "--dpdk takes names separated by one comma each, not '$dpdks'"
+    [ "$(printf '%s\n' "${dpdk_list[@]}" | grep -cxF -- "$spec")" -eq 1 ] || die "--dpdk names '$spec' twice; a release is measured once"
+  done
   baseline=${baseline:-${scenario_of[baseline]}}
   # Everything is read before anything runs, so that a bad file loses nothing.
   for variant in "${variant_list[@]}"; do variant_load "$variant"; done
@@ -239,18 +245,68 @@ build_tools() {
   supervise "$kit/reproducers/tools" || exit $?
 }
 
-get_source() {
-  local -a options=(--dpdk "$dpdk")
+# get_sources: the identity of each release; of several, one that cannot be fetched has a reason instead, and goes
+# by the name it was asked for.
+get_sources() {
+  local spec release file status
+  local -a options=()
+  local -A spec_of=()
   [ "$offline" = no ] || options+=(--offline)
-  supervise "$kit/reproducers/source" "${options[@]}" >"$work/source" || exit $?
-  release=$(sed -n 's/^release=//p' "$work/source")
+  releases=()
+  declare -gA source_file=() source_reason=()
+  for spec in "${dpdk_list[@]}"; do
+    file=$work/source-${#releases[@]} status=0
+    supervise "$kit/reproducers/source" --dpdk "$spec" --error-file "$work/error" "${options[@]}" >"$file" || status=$?
+    if [ "$status" -eq 0 ]; then
+      release=$(sed -n 's/^release=//p' "$file")
+    elif [ "$status" -eq 1 ] && [ "${#dpdk_list[@]}" -gt 1 ]; then
+      release=$(release_name "$spec")
+      printf 'release=%s\nfrom=%s\n' "$release" "$spec" >"$file"
+      source_reason[$release]=$(cat "$work/error")
+    else
+      exit "$status"
+    fi
+    [ -z "${spec_of[$release]:-}" ] || die "--dpdk: ${spec_of[$release]} and $spec are both DPDK $release, and their rows could not be told apart; name one of them"
+    spec_of[$release]=$spec
+    source_file[$release]=$file
+    releases+=("$release")
+  done
 }
 
-# build_all: one row of builds.tsv a variant and compiler; a failure is a row, and the rest goes on.
+release_name() { # SPEC: what tables call a release of which there is no tree
+  local name=${1%/}
+  case $name in
+    git:*) name=${name##*@} ;;
+    */*) name=${name##*/} ;;
+  esac
+  printf '%s\n' "${name//[!A-Za-z0-9.:_+-]/_}"
+}
+
+source_value() { # RELEASE KEY
+  sed -n "s/^$2=//p" "${source_file[$1]}"
+}
+
+# build_name VARIANT CC RELEASE: what the files of one build are called in the result.
+build_name() {
+  local name=$1-${2##*/}
+  [ "${#dpdk_list[@]}" -eq 1 ] || name+=-$3
+  printf '%s\n' "$name"
+}
+
+# and_release RELEASE: " and DPDK RELEASE" where there are several.
+and_release() {
+  [ "${#releases[@]}" -eq 1 ] || printf ' and DPDK %s\n' "$1"
+}
+
+# of_release RELEASE: " with DPDK RELEASE" where there are several.
+of_release() {
+  [ "${#releases[@]}" -eq 1 ] || printf ' with DPDK %s\n' "$1"
+}
+
+# build_all: one row of builds.tsv a variant, compiler and release; a failure is a row, and the rest goes on.
 build_all() {
-  local variant cc status done_now=0
-  local -a which
-  local total=$((${#variant_list[@]} * ${#cc_list[@]}))
+  local variant cc release
+  builds_done=0 builds_total=$((${#variant_list[@]} * ${#cc_list[@]} * ${#releases[@]}))
   declare -gA folder_of=()
   : >"$work/binaries"
   proof_header >"$work/builds.tsv"
@@ -258,36 +314,61 @@ build_all() {
   proof_constants_header >"$work/proof/constants.tsv"
   proof_functions_header >"$work/proof/inlining.tsv"
   proof_notes_header >"$work/proof/notes.tsv"
-  for cc in "${cc_list[@]}"; do
-    for variant in "${variant_list[@]}"; do
-      note_step "build $((++done_now)) of $total: DPDK $release, $variant, $cc"
-      status=0
-      which=(--variant "$variant")
-      [ -z "${VARIANT_FILES[$variant]:-}" ] || which=(--variant-file "${VARIANT_FILES[$variant]}")
-      supervise "$kit/reproducers/build" --identity "$work/source" "${which[@]}" --cc "$cc" \
-        --error-file "$work/error" "${build_options[@]}" >"$work/out" || status=$?
-      case $status in
-        0) built "$variant" "$cc" ;;
-        1) failed_row "$variant" "$cc" 'build failed' ;;
-        *) exit "$status" ;;
-      esac
+  for release in "${releases[@]}"; do
+    for cc in "${cc_list[@]}"; do
+      for variant in "${variant_list[@]}"; do build_one "$variant" "$cc" "$release"; done
     done
   done
-  for cc in "${cc_list[@]}"; do
-    for variant in "${variant_list[@]}"; do
-      [ -n "${folder_of[$cc/$variant]:-}" ] || continue
-      note_step "link and prove: $variant, $cc"
-      link_all "$variant" "$cc" "${folder_of[$cc/$variant]}" "${folder_of[$cc/$baseline]:-}"
+  for release in "${releases[@]}"; do
+    for cc in "${cc_list[@]}"; do
+      for variant in "${variant_list[@]}"; do
+        [ -n "${folder_of[$release/$cc/$variant]:-}" ] || continue
+        note_step "link and prove: DPDK $release, $variant, $cc"
+        link_all "$variant" "$cc" "$release"
+      done
     done
   done
+  find_measured
 }
 
-# built VARIANT CC: notes the folder; a build that was expected to fail and did not is worth a word.
+# find_measured: the releases of which a forwarder can be measured.
+find_measured() {
+  mapfile -t measured_releases < <(awk -F '\t' '!seen[$3]++ { print $3 }' "$work/binaries")
+}
+
+# build_one VARIANT CC RELEASE: its folder, in folder_of, or a row with the reason.
+build_one() {
+  local status=0
+  local -a which=(--variant "$1")
+  note_step "build $((++builds_done)) of $builds_total: DPDK $3, $1, $2"
+  if [ -n "${source_reason[$3]:-}" ]; then
+    printf '%s\n' "${source_reason[$3]}" >"$work/error"
+    failed_row "$@" 'source failed'
+    return
+  fi
+  variant_load "$1"
+  # In a shell of its own: a variant that this release cannot have is a row, as one that does not compile is.
+  if ! (variant_check_source "$(source_value "$3" tree)" "$3") 2>"$work/error"; then
+    sed -i 's/^mppsdiff: //' "$work/error"
+    failed_row "$@" 'build failed'
+    return
+  fi
+  [ -z "${VARIANT_FILES[$1]:-}" ] || which=(--variant-file "${VARIANT_FILES[$1]}")
+  supervise "$kit/reproducers/build" --identity "${source_file[$3]}" "${which[@]}" --cc "$2" \
+    --error-file "$work/error" "${build_options[@]}" >"$work/out" || status=$?
+  case $status in
+    0) built "$@" ;;
+    1) failed_row "$@" 'build failed' ;;
+    *) exit "$status" ;;
+  esac
+}
+
+# built VARIANT CC RELEASE: notes the folder; a build that was expected to fail and did not is worth a word.
 built() {
-  folder_of[$2/$1]=$(cat "$work/out")
+  folder_of[$3/$2/$1]=$(cat "$work/out")
   variant_load "$1"
   [ -z "${variant_of[expected_error]}" ] ||
-    warnings+=("$1 with ${2##*/} was expected to fail (${variant_of[expected_error]}) and did not: it was built, and is treated as any other")
+    warnings+=("$1 with ${2##*/}$(and_release "$3") was expected to fail (${variant_of[expected_error]}) and did not: it was built, and is treated as any other")
 }
 
 # link_one DIR OPTION...: links, and leaves the binary's path in $work/out.
@@ -295,23 +376,23 @@ link_one() {
   supervise "$kit/reproducers/link" --build "$1" --error-file "$work/error" "${@:2}" >"$work/out"
 }
 
-# link_all VARIANT CC DIR BASELINE_DIR: the binary as built, its proof, and the layouts.
+# link_all VARIANT CC RELEASE: the binary as built, its proof, and the layouts.
 link_all() {
-  local seed_now binary
-  link_one "$3" ${linker:+--linker "$linker"} || { failed_row "$1" "$2" 'link failed'; return; }
+  local seed_now binary dir=${folder_of[$3/$2/$1]}
+  link_one "$dir" ${linker:+--linker "$linker"} || { failed_row "$@" 'link failed'; return; }
   binary=$(cat "$work/out")
-  proof_row "$1" "$2" "$3" "$4" "$binary" "$work" || { failures=$((failures + 1)); return 0; }
-  printf '%s\t%s\t%s\t0\t%s\n' "$1" "${2##*/}" "$release" "$binary" >>"$work/binaries"
+  proof_row "$1" "$2" "$dir" "${folder_of[$3/$2/$baseline]:-}" "$binary" "$work" "$(build_name "$@")" || { failures=$((failures + 1)); return 0; }
+  printf '%s\t%s\t%s\t0\t%s\n' "$1" "${2##*/}" "$3" "$binary" >>"$work/binaries"
   for ((seed_now = 1; seed_now <= layouts; seed_now++)); do
-    link_one "$3" --seed "$seed_now" || { failed_row "$1" "$2" 'link failed'; return; }
-    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "${2##*/}" "$release" "$seed_now" "$(cat "$work/out")" >>"$work/binaries"
+    link_one "$dir" --seed "$seed_now" || { failed_row "$@" 'link failed'; return; }
+    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "${2##*/}" "$3" "$seed_now" "$(cat "$work/out")" >>"$work/binaries"
   done
 }
 
-# failed_row VARIANT CC STATUS: a row of builds.tsv from the error the step printed. A build that fails with the
-# words its data file expects is an answer and no failure of the run.
+# failed_row VARIANT CC RELEASE STATUS: a row of builds.tsv from the error the step printed. A build that fails with
+# the words its data file expects is an answer and no failure of the run.
 failed_row() {
-  local reason log status=$3
+  local reason log name status=$4
   reason=$(tr '\t\n' '  ' <"$work/error" | sed 's, *$,,')
   variant_load "$1"
   if [ -n "${variant_of[expected_error]}" ] && [[ $reason == *"${variant_of[expected_error]}"* ]]; then
@@ -320,53 +401,76 @@ failed_row() {
     failures=$((failures + 1))
   fi
   log=$(sed -n 's/.*(log: \(.*\))$/\1/p' <<<"$reason" | tail -n 1)
+  name=$(build_name "$@")
   if [ -n "$log" ]; then
     mkdir -p "$work/logs"
-    cp -f "$log" "$work/logs/$1-${2##*/}.log" && log=logs/$1-${2##*/}.log
+    cp -f "$log" "$work/logs/$name.log" && log=logs/$name.log
   fi
-  proof_failed "$1" "${2##*/}" "$release" "$status" "$reason" "${log:--}" >>"$work/builds.tsv"
+  proof_failed "$1" "${2##*/}" "$3" "$status" "$reason" "${log:--}" >>"$work/builds.tsv"
 }
 
 note_step() { # TEXT: what is going on, for people only
   [ ! -t 2 ] || note "$1"
 }
 
-# take_hugepages: reserves what all processes of one epoch need, or falls back to --no-huge.
+# take_hugepages: reserves what all processes of one epoch need, those of the release that needs most, or falls
+# back to --no-huge.
 take_hugepages() {
-  local processes
+  local release processes megabytes=0
   hugepages_text=--no-huge
   if [ "$huge" = yes ]; then
-    if hugepages_reserve "$PROBE_MEGABYTES" && probe_forwarders && [ -n "$probed_megabytes" ]; then
+    if hugepages_reserve "$PROBE_MEGABYTES" && probe_forwarders; then
       drop_unstarted
-      processes=$(awk -F '\t' -v baseline="$baseline" '$4 == 0 { n++; if ($1 == baseline) n++ } $4 == 1 { n++ } END { print n + 0 }' "$work/binaries")
-      if [ $((processes * probed_megabytes)) -le "$PROBE_MEGABYTES" ] || hugepages_reserve $((processes * probed_megabytes - PROBE_MEGABYTES)); then
-        hugepages_text="reserved for $processes forwarders of $probed_megabytes MB"
-        return
-      fi
+      for release in "${measured_releases[@]}"; do
+        processes=$(processes_of "$release")
+        [ $((processes * probed_of[$release])) -gt "$megabytes" ] || continue
+        megabytes=$((processes * probed_of[$release]))
+        hugepages_text="reserved for $processes forwarders of ${probed_of[$release]} MB"
+      done
+    fi
+    if [ "$megabytes" -gt 0 ] && { [ "$megabytes" -le "$PROBE_MEGABYTES" ] || hugepages_reserve $((megabytes - PROBE_MEGABYTES)); }; then
+      return
     fi
     warn "no hugepages (${HUGEPAGES_REASON:-a forwarder does not start with them}); forwarding without them, and the report says so"
-    huge=no
+    huge=no hugepages_text=--no-huge
   fi
   probe_forwarders || true
   drop_unstarted
+}
+
+# Forwarders of one epoch when the cycles of libraries are measured: the baseline twice, all libraries, and each
+# library that differs, as built, and a layout of each; two libraries differ, say.
+LOCALISE_PROCESSES=9
+
+# processes_of RELEASE: how many of its forwarders live at once: each binary as built, the baseline's twice, and
+# one layout of each variant.
+processes_of() {
+  local least=0
+  [ "$localise" = no ] || [ "$layouts" -eq 0 ] || least=$LOCALISE_PROCESSES
+  awk -F '\t' -v baseline="$baseline" -v dpdk="$1" -v least="$least" '
+    $3 != dpdk { next }
+    $4 == 0 { n++; if ($1 == baseline) n++ }
+    $4 == 1 { n++ }
+    END { print (n > least ? n : least) + 0 }' "$work/binaries"
 }
 
 # What a first forwarder may take while its need is measured; mlx5's multi-packet queues take the most.
 PROBE_MEGABYTES=1024
 
 # probe_forwarders: starts every binary as built once, one after the other. Those that do not start stand in
-# $work/unstarted with the reason. 1 when none does.
+# $work/unstarted with the reason; probed_of[RELEASE] is the most MB one of its forwarders holds in hugepages, 0 without
+# them. 1 when none starts.
 probe_forwarders() {
   local variant cc dpdk layout binary started=no
-  probed_megabytes=''
+  declare -gA probed_of=()
   : >"$work/unstarted"
   while IFS=$'\t' read -r variant cc dpdk layout binary; do
     [ "$layout" -eq 0 ] || continue
-    note_step "first start: $variant, $cc"
-    if probe_forwarder "$binary"; then
+    note_step "first start: DPDK $dpdk, $variant, $cc"
+    if probe_forwarder "$dpdk" "$binary"; then
       started=yes
     else
-      printf '%s\t%s\t%s\n' "$variant" "$cc" "$PROBE_REASON" >>"$work/unstarted"
+      printf '%s\t%s\t%s\t%s\n' "$variant" "$cc" "$dpdk" "$PROBE_REASON" >>"$work/unstarted"
     fi
   done <"$work/binaries"
   [ "$started" = yes ]
@@ -375,30 +479,31 @@ probe_forwarders() {
 # drop_unstarted: forwarders that do not start (for a CPU this machine is not, say) are rows with the reason, and the
 # rest goes on.
 drop_unstarted() {
-  local variant cc reason
-  while IFS=$'\t' read -r variant cc reason; do
-    warn "$variant with $cc does not start: $reason; it is shown and not measured"
+  local variant cc dpdk reason
+  while IFS=$'\t' read -r variant cc dpdk reason; do
+    warn "$variant with $cc$(and_release "$dpdk") does not start: $reason; it is shown and not measured"
     failures=$((failures + 1))
-    awk -F '\t' -v OFS='\t' -v variant="$variant" -v cc="$cc" '$1 != variant || $2 != cc' "$work/binaries" >"$work/binaries.new"
+    awk -F '\t' -v variant="$variant" -v cc="$cc" -v dpdk="$dpdk" '$1 != variant || $2 != cc || $3 != dpdk' "$work/binaries" >"$work/binaries.new"
     mv -f "$work/binaries.new" "$work/binaries"
-    REASON=$reason awk -F '\t' -v OFS='\t' -v variant="$variant" -v cc="$cc" '
-      $1 == variant && $2 == cc { $5 = "run failed"; $6 = ENVIRON["REASON"] } { print }' "$work/builds.tsv" >"$work/builds.new"
+    REASON=$reason awk -F '\t' -v OFS='\t' -v variant="$variant" -v cc="$cc" -v dpdk="$dpdk" '
+      $1 == variant && $2 == cc && $4 == dpdk { $5 = "run failed"; $6 = ENVIRON["REASON"] } { print }' "$work/builds.tsv" >"$work/builds.new"
     mv -f "$work/builds.new" "$work/builds.tsv"
   done <"$work/unstarted"
   [ -s "$work/binaries" ] || fail "no forwarder starts; nothing to measure (first: $(sed -n '1{s/.*\t//;p}' "$work/unstarted"))"
+  find_measured
 }
 
-# probe_forwarder BINARY: starts it once and raises probed_megabytes to what it holds in hugepages when it is
-# ready; empty without them. Drivers allocate by rules of their own, so this is measured and not computed. 1 and
-# PROBE_REASON when it does not start; a command it does not accept ends the run: every other would refuse it.
+# probe_forwarder RELEASE BINARY: starts it once and raises probed_of to what it holds in hugepages when it is
+# ready. Drivers allocate by rules of their own, so this is measured and not computed. 1 and PROBE_REASON when it
+# does not start; a command it does not accept ends the run: every other would refuse it.
 probe_forwarder() {
   local pid hold megabytes status=0
   local -a arguments
-  mapfile -t arguments < <(forwarder_arguments)
+  mapfile -t arguments < <(forwarder_arguments "$1")
   rm -f "$work/probe.in" "$work/probe.out"
   mkfifo "$work/probe.in"
   exec {hold}<>"$work/probe.in"
-  "${launcher[@]}" "$1" "${arguments[@]//@PROCESS@/probe}" \
+  "${launcher[@]}" "$2" "${arguments[@]//@PROCESS@/probe}" \
     <"$work/probe.in" >"$work/probe.out" 2>"$work/probe.log" &
   pid=$!
   defer kill_quietly "$pid"
@@ -406,7 +511,8 @@ probe_forwarder() {
   if grep -q '^ready' "$work/probe.out"; then
     # A spare tenth: pages of other processes' starts overlap in time.
     megabytes=$(awk '/_Hugetlb:/ { kb += $2 } END { if (kb) printf "%d\n", kb / 1024 * 1.1 + 4 }' "/proc/$pid/smaps_rollup")
-    if [ "${megabytes:-0}" -gt "${probed_megabytes:-0}" ]; then probed_megabytes=$megabytes; fi
+    if [ "${megabytes:-0}" -gt "${probed_of[$1]:-0}" ]; then probed_of[$1]=$megabytes; fi
+    : "${probed_of[$1]:=0}"
     kill_quietly "$pid"
   else
     kill "$pid" 2>/dev/null || true
@@ -446,9 +552,9 @@ refuse_command() {
   exit 2
 }
 
-# forwarder_arguments: EAL's and the application's options of one forwarder, one a line.
+# forwarder_arguments RELEASE: EAL's and the application's options of one forwarder, one a line.
 forwarder_arguments() {
-  testpmd_eal_arguments "$release" "$device" "$huge" "$NO_HUGE_MEGABYTES"
+  testpmd_eal_arguments "$1" "$device" "$huge" "$NO_HUGE_MEGABYTES"
   printf '%s\n' --file-prefix=mppsdiff-@PROCESS@ --
   testpmd_app_arguments
   [ "$device" != ring ] || printf -- '--ring-ports=%d\n' "$(scenario_ports)"
@@ -457,11 +563,16 @@ forwarder_arguments() {
 # Address space of a forwarder without hugepages; only what it touches takes memory.
 NO_HUGE_MEGABYTES=1024
 
+# write_plan: plan.tsv. Releases take turns, an epoch each: only one's forwarders have to live at a time, and the
+# slices that are compared stay close together.
 write_plan() {
-  local -a arguments
-  mapfile -t arguments < <(forwarder_arguments)
-  plan_arguments="${arguments[*]}"
-  plan_write "$seed" "$epochs" "$layouts" "$baseline" "$plan_arguments" <"$work/binaries"
+  local release turn=0 plan_arguments
+  for release in "${measured_releases[@]}"; do
+    turn=$((turn + 1))
+    plan_arguments=$(forwarder_arguments "$release" | paste -sd ' ')
+    awk -F '\t' -v dpdk="$release" '$3 == dpdk' "$work/binaries" |
+      plan_write "$seed" "$epochs" "$layouts" "$baseline" "$plan_arguments" "$turn" "${#measured_releases[@]}"
+  done | plan_join
 }
 
 # run_key: what makes two runs the same run: an interrupted one resumes only with the same key.
@@ -484,10 +595,16 @@ check_results_space() {
 
 # say_resumable: after a signal, how to go on.
 say_resumable() {
-  local done_now
   [ "${status:-0}" -gt 128 ] && [ -f "$part/plan.tsv" ] && [[ $part == */.part-* ]] || return 0
-  done_now=$(find "$part/slices" -name 'epoch-*.tsv' 2>/dev/null | wc -l)
-  note "interrupted with $done_now of $epochs epochs measured; the same command goes on from there"
+  note "interrupted with $(epochs_text) epochs measured; the same command goes on from there"
+}
+
+epochs_measured() { # of all releases together
+  find "$part/slices" -name 'epoch-*.tsv' 2>/dev/null | wc -l
+}
+
+epochs_text() { # "3 of 8"
+  printf '%d of %d\n' "$(epochs_measured)" $((epochs * ${#measured_releases[@]}))
 }
 
 # open_part: the hidden folder the result grows in; an interrupted run's one is taken up again.
@@ -499,7 +616,7 @@ open_part() {
   flock -n "$part_lock" || die "the same run is going on in $part; wait for it, or choose another --seed"
   defer say_resumable
   if [ -f "$part/plan.tsv" ]; then
-    note "resuming: $(find "$part/slices" -name 'epoch-*.tsv' 2>/dev/null | wc -l) of $epochs epochs are done"
+    note "resuming: $(epochs_text) epochs are done"
   fi
   rm -rf "$part/proof" "$part/logs" "$part/variants"
   cp -rf "$work/plan.tsv" "$work/builds.tsv" "$part/"
@@ -511,28 +628,39 @@ open_part() {
 
 # localise_all: for each variant that was measured, where its difference to the baseline lies.
 localise_all() {
-  local variant cc status
-  local -a arguments
+  local variant cc release
   [ "$localise" = yes ] || return 0
-  mapfile -t arguments < <(forwarder_arguments)
-  for cc in "${cc_list[@]}"; do
-    for variant in "${variant_list[@]}"; do
-      [ "$variant" != "$baseline" ] && is_measured "$variant" "$cc" && is_measured "$baseline" "$cc" || continue
-      [ ! -d "$part/localise/$variant-${cc##*/}" ] || continue
-      note_step "localise: $variant, $cc"
-      status=0
-      supervise "$kit/reproducers/localise" --baseline "${folder_of[$cc/$baseline]}" --variant "${folder_of[$cc/$variant]}" \
-        --out "$part/localise/$variant-${cc##*/}" --iterations "$(traced_iterations)" --margin "$margin" --seed "$seed" \
-        "${localise_device[@]}" "${localise_cycles[@]}" -- "${arguments[@]}" || status=$?
-      [ "$status" -le 1 ] || exit "$status"
-      [ "$status" -eq 0 ] || warnings+=("localise: $variant with ${cc##*/} is not complete; see localise/$variant-${cc##*/}/parts.tsv")
+  for release in "${measured_releases[@]}"; do
+    for cc in "${cc_list[@]}"; do
+      is_measured "$baseline" "$cc" "$release" || continue
+      for variant in "${variant_list[@]}"; do
+        [ "$variant" != "$baseline" ] && is_measured "$variant" "$cc" "$release" || continue
+        localise_one "$variant" "$cc" "$release"
+      done
     done
   done
   join_localised
 }
 
-is_measured() { # VARIANT CC: its build is a row of builds.tsv that was measured
-  awk -F '\t' -v variant="$1" -v cc="${2##*/}" '$1 == variant && $2 == cc && $5 == "ok" { found = 1 } END { exit !found }' "$part/builds.tsv"
+# localise_one VARIANT CC RELEASE: unless a run that was interrupted has done it.
+localise_one() {
+  local name status=0
+  local -a arguments
+  name=$(build_name "$@")
+  [ ! -d "$part/localise/$name" ] || return 0
+  note_step "localise: DPDK $3, $1, $2"
+  mapfile -t arguments < <(forwarder_arguments "$3")
+  supervise "$kit/reproducers/localise" --baseline "${folder_of[$3/$2/$baseline]}" --variant "${folder_of[$3/$2/$1]}" \
+    --out "$part/localise/$name" --iterations "$(traced_iterations)" --margin "$margin" --seed "$seed" \
+    "${localise_device[@]}" "${localise_cycles[@]}" -- "${arguments[@]}" || status=$?
+  [ "$status" -le 1 ] || exit "$status"
+  [ "$status" -eq 0 ] || warnings+=("localise: $1 with ${2##*/}$(of_release "$3") is not complete; see localise/$name/parts.tsv")
+}
+
+is_measured() { # VARIANT CC RELEASE: its build is a row of builds.tsv that was measured
+  awk -F '\t' -v variant="$1" -v cc="${2##*/}" -v dpdk="$3" '
+    $1 == variant && $2 == cc && $4 == dpdk && $5 == "ok" { found = 1 }
+    END { exit !found }' "$part/builds.tsv"
 }
 
 # traced_iterations: so many that about a thousand packets are traced, which takes some seconds.
@@ -550,14 +678,14 @@ localise_options() {
     --control-cpu "$scaled_control" --cpus "$(IFS=,; printf '%s' "${scaled_cpus[*]}")")
 }
 
-# join_localised: one table of each kind over all variants and compilers.
+# join_localised: one table of each kind over all variants, compilers and releases.
 join_localised() {
   local file dir
   for file in parts functions counts effects; do
     for dir in "$part"/localise/*/; do
       [ -f "$dir/$file.tsv" ] || continue
       dir=${dir%/}
-      awk -F '\t' -v OFS='\t' -v variant="$(sed -n 1p "$dir/variant")" -v cc="$(sed -n 2p "$dir/variant")" -v dpdk="$release" '
+      awk -F '\t' -v OFS='\t' -v variant="$(sed -n 1p "$dir/variant")" -v cc="$(sed -n 2p "$dir/variant")" -v dpdk="$(sed -n 3p "$dir/variant")" '
         # effects.tsv calls the part that was exchanged a variant, and has the compiler of its own.
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == "cc" || $i == "dpdk") drop[i] = 1; else if ($i == "variant") $i = "part" }
         {
@@ -606,16 +734,28 @@ device_addresses() {
   printf '%s\n' "${tp_devices[@]%%,*}" | paste -sd,
 }
 
+# ready_lines RELEASE: what its processes said when they were ready.
+ready_lines() {
+  local epoch file
+  while IFS= read -r epoch; do
+    printf -v file '%s/slices/epoch-%03d.ready' "$part" "$epoch"
+    [ ! -f "$file" ] || awk -F '\t' 'NR > 1 && $2 ~ /^ready/ { print $2 }' "$file"
+  done < <(awk -F '\t' -v dpdk="$1" 'NR > 1 && $5 == dpdk && !seen[$1]++ { print $1 }' "$part/plan.tsv")
+}
+
 # check_bursts: every process must have got one of the burst functions the scenario is about; a driver
 # that silently fell back to another would answer another question. Before 20.11 mlx5 had fewer of them.
 check_bursts() {
-  local kind want got
-  [ "$device" = software ] && release_at_least "$release" 20.11 || return 0
-  for kind in rx tx; do
-    want=${scenario_of[${kind}_burst]}
-    [ -n "$want" ] || continue
-    got=$(sed -n "s/.* ${kind}_burst=\([^ ]*\).*/\1/p" "$part"/slices/epoch-*.ready | sort -u | grep -vFx -f <(tr ' ' '\n' <<<"$want") | paste -sd, || true)
-    [ -z "$got" ] || fail "the driver chose the $kind burst function $got, and the scenario is about $want; see $part/slices"
+  local release kind want got
+  [ "$device" = software ] || return 0
+  for release in "${measured_releases[@]}"; do
+    release_at_least "$release" 20.11 || continue
+    for kind in rx tx; do
+      want=${scenario_of[${kind}_burst]}
+      [ -n "$want" ] || continue
+      got=$(ready_lines "$release" | sed -n "s/.* ${kind}_burst=\([^ ]*\).*/\1/p" | sort -u | grep -vFx -f <(tr ' ' '\n' <<<"$want") | paste -sd, || true)
+      [ -z "$got" ] || fail "the driver$(of_release "$release") chose the $kind burst function $got, and the scenario is about $want; see $part/slices"
+    done
   done
 }
 
@@ -627,21 +767,44 @@ ports_words() { # [DRIVER]: "2 net_ring ports"
 }
 
 device_json() {
-  local ready text
-  ready=$(awk -F '\t' 'NR > 1 && $2 ~ /^ready/ { print $2; exit }' "$part"/slices/epoch-*.ready)
+  local text
   case $device in
     ring) text="$(ports_words net_ring) with 64-byte IPv4/UDP frames of many flows (no NIC)" ;;
     null) text="$(ports_words net_null): no packet content (no NIC)" ;;
     software) text="software ${scenario_of[testbed_nic]} (no NIC), $(ports_words), queues created by verbs" ;;
   esac
-  jq -n --arg kind "$device" --arg text "$text" --arg ready "$ready" '
+  bursts_json "${measured_releases[@]}" | jq --arg kind "$device" --arg text "$text" '{kind: $kind, name: $text} + .'
+}
+
+# bursts_json RELEASE...: the burst functions of the first process that became ready.
+bursts_json() {
+  local release ready=''
+  for release; do
+    [ -n "$ready" ] || ready=$(ready_lines "$release" | sed -n 1p)
+  done
+  jq -n --arg ready "$ready" '
     ($ready | split(" ") | map(select(contains("=")) | split("=") | {key: .[0], value: .[1]}) | from_entries) as $r
-    | {kind: $kind, name: $text, rx_burst: ($r.rx_burst // "-"), tx_burst: ($r.tx_burst // "-")}'
+    | {rx_burst: ($r.rx_burst // "-"), tx_burst: ($r.tx_burst // "-")}'
+}
+
+# dpdk_json: each release: where it came from, its forwarders' arguments and burst functions, or why there is none.
+dpdk_json() {
+  local release
+  for release in "${releases[@]}"; do
+    bursts_json "$release" | jq --arg release "$release" --arg kind "$(source_value "$release" kind)" --arg id "$(source_value "$release" id)" \
+      --arg from "$(source_value "$release" from)" --arg used "$(used_text "$release")" --arg failed "${source_reason[$release]:-}" '
+      {release: $release, kind: $kind, id: $id, from: $from} + if $failed == "" then {used: $used} + . else {failed: $failed} end
+      | map_values(if . == "" then null else . end)'
+  done | jq -s .
+}
+
+used_text() { # RELEASE
+  printf 'forwarder %s\n' "$(forwarder_arguments "$1" | paste -sd ' ')"
 }
 
 write_meta() {
   local epochs_done
-  epochs_done=$(find "$part/slices" -name 'epoch-*.tsv' | wc -l)
+  epochs_done=$(($(epochs_measured) / ${#measured_releases[@]}))
   jq -n \
     --arg version "$(kit_version)" --arg commit "$(git -C "$kit" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)" \
     --arg command "scenarios/$name/run${given[*]:+ $(shell_words "${given[@]}")}" --arg question "$question" \
@@ -649,10 +812,9 @@ write_meta() {
     --argjson machine "$(machine_json "$hugepages_text")" \
     --argjson compilers "$(compilers_json)" \
     --arg linker "$(linker_text)" --arg assembler "$(as --version | sed -n 1p)" \
-    --arg release "$release" --arg kind "$(sed -n 's/^kind=//p' "$work/source")" --arg id "$(sed -n 's/^id=//p' "$work/source")" \
-    --arg from "$(sed -n 's/^from=//p' "$work/source")" \
+    --argjson dpdk "$(dpdk_json)" \
     --arg name "$name" --arg title "${scenario_of[title]}" --arg cpu "${scenario_of[testbed_cpu]}" --arg os "${scenario_of[testbed_os]}" \
-    --arg nic "${scenario_of[testbed_nic]}" --arg testpmd "${scenario_of[command]}" --arg used "forwarder $plan_arguments" \
+    --arg nic "${scenario_of[testbed_nic]}" --arg testpmd "${scenario_of[command]}" --arg used "$(used_text "${measured_releases[0]}")" \
     --argjson notes "$(printf '%s\n' "${scaled_notes[@]}" | json_lines)" \
     --argjson device "$(device_json)" \
     --arg baseline "$baseline" --argjson margin "$margin" --argjson epochs "$epochs_done" --argjson rounds "$rounds" \
@@ -665,7 +827,7 @@ write_meta() {
     '{kit: {version: $version, commit: $commit, command: $command}, date_utc: $date,
       question: $question, variants: $described,
       machine: $machine, compilers: $compilers, linker: $linker, assembler: $assembler,
-      dpdk: [{release: $release, kind: $kind, id: $id, from: $from}],
+      dpdk: $dpdk,
       scenario: {name: $name, title: $title, testbed: {cpu: $cpu, os: $os, nic: $nic}, command: $testpmd, used: $used, notes: $notes},
       device: $device,
       measure: {baseline: $baseline, margin_percent: $margin, epochs: $epochs, rounds: $rounds, layouts: $layouts,
@@ -691,7 +853,7 @@ gather_warnings() {
   local seen
   [ "$huge" = yes ] || warnings+=("forwarded without hugepages (--no-huge): cycles include page walks a deployment does not have")
   [ "$(nproc)" -gt 1 ] || warnings+=("one CPU only: the runner and the forwarder share it")
-  seen=$(find "$part/slices" -name "epoch-*.tsv" | wc -l)
+  seen=$(($(epochs_measured) / ${#measured_releases[@]}))
   if [ "$seen" -gt "$layouts" ]; then seen=$layouts; fi
   [ "$seen" -ge 8 ] || warnings+=("$seen layouts a variant: fewer than the 8 that a verdict should rest on")
 }
@@ -706,16 +868,19 @@ read_look() {
 # failed, 3 none did but one is not clear.
 judge() {
   [ -n "$gate" ] || return 0
-  awk -F '\t' -v gate="$gate" '
+  awk -F '\t' -v gate="$gate" -v several="$((${#releases[@]} > 1))" '
     NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-    { bounds = sprintf("(%+.2f %% to %+.2f %%)", ($col["ratio_low"] - 1) * 100, ($col["ratio_high"] - 1) * 100) }
+    {
+      bounds = sprintf("(%+.2f %% to %+.2f %%)", ($col["ratio_low"] - 1) * 100, ($col["ratio_high"] - 1) * 100)
+      who = $col["variant"] " with " $col["cc"] (several ? " and DPDK " $col["dpdk"] : "")
+    }
     $col["verdict"] == "slower" && $col["ratio_low"] > 1 + gate / 100 {
-      printf "mppsdiff: gate: %s with %s is slower than the baseline by more than %s %% %s\n", $col["variant"], $col["cc"], gate, bounds
+      printf "mppsdiff: gate: %s is slower than the baseline by more than %s %% %s\n", who, gate, bounds
       failed = 1
       next
     }
     $col["verdict"] ~ /slower|undecided/ && $col["ratio_high"] > 1 + gate / 100 {
-      printf "mppsdiff: gate: whether %s with %s is slower by more than %s %% is not clear %s\n", $col["variant"], $col["cc"], gate, bounds
+      printf "mppsdiff: gate: whether %s is slower by more than %s %% is not clear %s\n", who, gate, bounds
       unclear = 1
     }
     END { exit failed ? 1 : (unclear ? 3 : 0) }' "$part/effects.tsv" >&2
@@ -759,7 +924,7 @@ main() {
   [ -z "$perf_events" ] || "$tools/slices" --perf-events "$perf_events" --help >/dev/null || exit $?
   check_device
   testpmd_scale
-  get_source
+  get_sources
   build_options=()
   [ "$function_sections" = no ] || build_options=(--function-sections)
   build_all
@@ -788,7 +953,7 @@ main() {
   cat "$part/report.txt"
   print_own_variants
   printf '\nresult: %s\n' "$part"
-  [ "$failures" -eq 0 ] || warn "$failures of $((${#variant_list[@]} * ${#cc_list[@]})) builds could not be measured; see the report"
+  [ "$failures" -eq 0 ] || warn "$failures of $builds_total builds could not be measured; see the report"
   [ "$failures" -eq 0 ] && [ "$gate_status" -ne 1 ] || exit 1
   [ "$gate_status" -eq 0 ] || [ "$strict" = no ] || exit 3
 }

@@ -3,8 +3,8 @@
 #   TSV_NAME=FILE awk -v columns='variant:word ratio:positive ...' -f check.awk <FILE
 # Columns beyond those are left out. Prints what is wrong, in one line, on stderr and exits 2.
 # Kinds: word, text, count, whole, number, positive, flag, and verdict/status/mode/level/eventstatus with their own lists; a
-# question mark after the kind allows "-" for a missing value, two of them a missing column too: older results
-# lack it.
+# question mark after the kind allows "-" for a missing value, and two of them a missing column as well: results of
+# earlier versions of the kit lack it.
 BEGIN {
   FS = OFS = "\t"
   wanted = split(columns, spec, " ")
@@ -12,8 +12,8 @@ BEGIN {
     split(spec[i], part, ":")
     column[i] = part[1]
     kind[i] = part[2]
-    older[i] = sub(/[?][?]$/, "?", kind[i])
-    optional[i] = sub(/[?]$/, "", kind[i])
+    absent[i] = sub(/[?][?]$/, "", kind[i])
+    optional[i] = sub(/[?]$/, "", kind[i]) || absent[i]
   }
 }
 
@@ -34,7 +34,7 @@ function fits(value, k) {
   if (k == "flag") return value ~ /^[01]$/
   if (k == "verdict") return value ~ /^(slower|faster|same|undecided|baseline|invalid)$/
   if (k == "eventstatus") return value ~ /^(counted|absent|refused|multiplexed|failed)$/
-  if (k == "status") return value ~ /^(ok|build failed|proof failed|link failed|run failed|fails as expected)$/
+  if (k == "status") return value ~ /^(ok|source failed|build failed|proof failed|link failed|run failed|fails as expected)$/
   if (k == "mode") return value ~ /^(meson|make|replayed)$/
   if (value !~ /^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$/) return 0
   return k == "number" || value + 0 > 0
@@ -48,7 +48,7 @@ NR == 1 {
   }
   line = ""
   for (i = 1; i <= wanted; i++) {
-    if (!(column[i] in at) && !older[i]) bad(": the header lacks the column '" column[i] "'")
+    if (!(column[i] in at) && !absent[i]) bad(": the header lacks the column '" column[i] "'")
     line = line (i > 1 ? OFS : "") column[i]
   }
   print line

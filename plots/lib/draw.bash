@@ -4,7 +4,7 @@
 # They share $result (input), $work (scratch), $out (output) and $stage (output, not yet visible).
 # shellcheck disable=SC2154
 
-CHARTS='forest mpps layouts drift waterfall'
+CHARTS='forest matrix mpps layouts drift waterfall'
 # Bytes of a PNG.
 PNG_MOST=100000
 
@@ -19,10 +19,10 @@ UNITS_COLUMNS='variant:word cc:word dpdk:word layout:count epoch:count process:c
 PERF_COLUMNS='epoch:count round:count variant:word cc:word dpdk:word layout:count process:count
   packets:count'
 EVENTS_COLUMNS='epoch:count event:word status:eventstatus slices:count reason:text?'
-CONSTANTS_COLUMNS='variant:word cc:word constant:word baseline_value:text? variant_value:text?'
-INLINING_COLUMNS='variant:word cc:word functions_differ:count inlined_in_baseline:count inlined_in_variant:count
+CONSTANTS_COLUMNS='variant:word cc:word dpdk:word?? constant:word baseline_value:text? variant_value:text?'
+INLINING_COLUMNS='variant:word cc:word dpdk:word?? functions_differ:count inlined_in_baseline:count inlined_in_variant:count
   libraries_not_compared:count'
-NOTES_COLUMNS='variant:word cc:word note:text'
+NOTES_COLUMNS='variant:word cc:word dpdk:word note:text'
 BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status reason:text?
   log:text? build_system:mode?? flag_asked:text? objects:count? objects_with_flag:count? code_model_asked:text?
   code_model:text? elf_type:text? got:count? plt:count? tls_gd:count? tls_ld:count? tls_ie:count?
@@ -116,7 +116,7 @@ run_awk() {
   local program=$1
   shift
   awk -v dir="$work" "$@" -f "$here/lib/common.awk" -f "$here/lib/result.awk" -f "$here/lib/parts.awk" \
-    -f "$here/lib/$program" </dev/null 2>"$work/complaint" ||
+    -f "$here/lib/matrix.awk" -f "$here/lib/$program" </dev/null 2>"$work/complaint" ||
     die "$result: $(head -n 1 "$work/complaint")"
 }
 

@@ -13,6 +13,7 @@ BEGIN {
   part("WARNINGS"); write_warnings()
   part("CHARTS"); write_charts()
   part("RESULT"); write_result()
+  part("MATRIX"); write_matrix()
   part("AS_BUILT"); write_as_built()
   part("NOISE"); write_noise()
   part("COUNTERS"); write_counters()
@@ -90,7 +91,7 @@ function write_warnings(    i, pass) {
 # drawing takes over.
 function write_charts(    n, i, name, words, w) {
   if (!measured) { paragraph("Nothing was measured, so there is nothing to draw."); return }
-  n = split("forest mpps layouts waterfall drift", name, " ")
+  n = split("forest matrix mpps layouts waterfall drift", name, " ")
   for (i = 1; i <= n; i++) {
     words = dir "/plots/" name[i] ".words"
     for (w = 1; w <= 5; w++) line_of[w] = ""
@@ -151,7 +152,7 @@ function cell(s) { put("<td>" html(s) "</td>") }
 
 function write_result(    r, e, n, list) {
   table_open("Results", key_heads() "|verdict|#difference %|#95 % interval|#cycles/packet|#Mpps", \
-    "Cycles per packet against " baseline " of the same compiler; plus is slower. Slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it. Rates are of the whole run and move with the machine; the difference is taken within rounds.")
+    "Cycles per packet against " baseline " of the same compiler" (releases > 1 ? " and release" : "") "; plus is slower. Slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it. Rates are of the whole run and move with the machine; the difference is taken within rounds.")
   for (r = 1; r <= rows; r++) {
     e = row_effect[r]
     row_begin(r)
@@ -176,6 +177,41 @@ function write_result(    r, e, n, list) {
   for (r = 1; r <= n; r++) put("<li>" html(list[r]) "</li>")
   if (n) put("</ul>")
   if (!drop_rows && measured) put("<p class=\"quiet\">Packets dropped at transmit: none.</p>")
+}
+
+# write_matrix(): the cross-check; letter and word say what the colour says.
+function write_matrix(    v, g, i, span, line) {
+  if (!matrix_load()) return
+  put("<h2 id=\"cross-check\">Cross-check: each variant with each release and compiler</h2>")
+  put("<p class=\"quiet\">" html("Cycles per packet against " baseline " of the same column, with the 95 % interval; plus is slower. Same: the interval lies within " margin_text "." \
+    (any_instructions() ? " The last line of a cell: " instructions_words() "." : "")) "</p>")
+  put("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Cross-check\">\n<table class=\"matrix\">\n<thead><tr><th rowspan=\"2\" scope=\"col\">variant</th>")
+  for (g = 1; g <= groups; g++) {
+    span++
+    if (!release_ends(g)) continue
+    put("<th scope=\"colgroup\" colspan=\"" span "\">" html(group_dpdk[g]) "</th>")
+    span = 0
+  }
+  put("</tr><tr>")
+  for (g = 1; g <= groups; g++) put("<th scope=\"col\">" html(group_cc[g]) "</th>")
+  put("</tr></thead>\n<tbody>")
+  for (v = 1; v <= matrix_variants; v++) {
+    put("<tr><th scope=\"row\">" html(matrix_variant[v]) "</th>")
+    for (g = 1; g <= groups; g++) {
+      if (!((v, g) in cell_kind)) { put("<td></td>"); continue }
+      line = "<b>" html(cell_kind[v, g] == "baseline" ? "" : cell_letter(v, g) " ") html(cell_short[v, g]) "</b>"
+      if ((v, g) in cell_note) line = line "<br><a href=\"#reason-" cell_note[v, g] "\">[" cell_note[v, g] "]</a>"
+      if (cell_effect[v, g] != "") line = line "<br>" html(cell_effect[v, g] " %") "<br><small>" html(cell_interval[v, g] " %") "</small>"
+      if (cell_instructions[v, g] != "") line = line "<br><small>" html(cell_instructions[v, g] " instr.") "</small>"
+      put("<td class=\"is-" cell_kind[v, g] "\">" line "</td>")
+    }
+    put("</tr>")
+  }
+  put("</tbody></table></div>")
+  if (!reasons) return
+  put("<ol class=\"remarks\">")
+  for (i = 1; i <= reasons; i++) put("<li id=\"reason-" i "\">" html(reason[i]) "</li>")
+  put("</ol>")
 }
 
 function write_as_built(    r, e, any) {
@@ -227,7 +263,7 @@ function write_parts(    r, i, f, folder) {
   put("</ul>\n<h3>Functions that differ</h3>")
   table_open("Functions that differ", key_heads() "|function|library|object|#before|#difference|#bytes more|inlined in", "Instructions per packet of the builds as built. The link leads to both builds' executed instructions side by side, a file beside this page.")
   for (r = 1; r <= rows; r++) {
-    folder = "localise/" row_variant[r] "-" group_cc[row_group[r]] "/disassembly.txt"
+    folder = "localise/" build_name(row_variant[r], group_cc[row_group[r]], group_dpdk[row_group[r]]) "/disassembly.txt"
     for (i = 1; has_parts(r) && i <= function_n[r]; i++) {
       f = function_row[r, i]
       row_begin(r)
@@ -328,10 +364,11 @@ function write_constants(    i, s) {
   if (INLINING["rows"]) put("</ul>")
   if (s != "") { paragraph(s); return }
   put("<h3>Preprocessor constants that differ from " html(baseline) "</h3>")
-  table_open("Constants", "variant|cc|constant|" baseline "|this build", "-DNAME: given on compile lines; -: not defined.")
+  table_open("Constants", key_heads() "|constant|" baseline "|this build", "-DNAME: given on compile lines; -: not defined.")
   for (i = 1; i <= CONSTANT["rows"]; i++) {
     put("<tr><th scope=\"row\">" html(CONSTANT[i, "variant"]) "</th>")
     cell(CONSTANT[i, "cc"])
+    if (releases > 1) cell(CONSTANT[i, "dpdk"])
     put("<td><code>" html(CONSTANT[i, "constant"]) "</code></td>")
     cell(CONSTANT[i, "baseline_value"])
     cell(CONSTANT[i, "variant_value"])
@@ -344,7 +381,7 @@ function count_cell(b, column) { number(BUILD[b, column], known(BUILD[b, column]
 
 # --- the rest --------------------------------------------------------------------------------
 
-function write_setup(    i) {
+function write_setup(    i, n, list) {
   put("<dl class=\"facts\">")
   for (i = 1; i <= facts; i++) {
     if (fact_label[i] != "") put("<dt>" html(fact_label[i]) "</dt>")
@@ -352,7 +389,8 @@ function write_setup(    i) {
   }
   put("</dl>")
   if (known(M["scenario.command"])) put("<h3>The scenario's command, verbatim</h3>\n<pre class=\"command\">" html(M["scenario.command"]) "</pre>")
-  if (known(M["scenario.used"])) put("<h3>What was run</h3>\n<pre class=\"command\">" html(M["scenario.used"]) "</pre>")
+  n = used_by(list)
+  for (i = 1; i <= n; i++) put("<h3>" html(list[i]) "</h3>\n<pre class=\"command\">" html(list[i, "command"]) "</pre>")
   if (M["scenario.notes.n"] + 0) {
     put("<h3>What was changed</h3>\n<ul>")
     for (i = 0; i < M["scenario.notes.n"] + 0; i++) put("<li>" html(M["scenario.notes." i]) "</li>")

@@ -6,11 +6,13 @@
 BEGIN {
   OFS = "\t"
   DRAWN_SLICES = 5000
+  MATRIX_REASONS = 6
   result_load(dir)
   find_warnings()
   if (!measured) exit
   place_rows()
   forest()
+  if (matrix_load()) matrix()
   rates()
   if (shuffled) layouts()
   if (localised) waterfall()
@@ -219,6 +221,58 @@ function mail(    g, r, e, y, i, n, lines, file, size, width, low, high, any) {
 }
 
 function mail_name(r) { return row_variant[r] " " group_cc[row_group[r]] }
+
+# --- cross-check -----------------------------------------------------------------------------
+
+# A cell's place is its column and row; kinds are numbered as matrix.gp colours them.
+function matrix(    v, g, i, n, first, file, hfile, nfile, longest, kinds, kind, shown, shown_releases, crowd) {
+  file = plots "/matrix.tsv"
+  hfile = plots "/matrix_heads.tsv"
+  nfile = plots "/matrix_notes.tsv"
+  n = split("slower faster same undecided baseline none", kinds, " ")
+  for (i = 1; i <= n; i++) kind[kinds[i]] = i
+  print "column", "row", "kind", "letter", "word", "effect", "interval", "instructions" > file
+  print "column", "last", "label", "of_release" > hfile
+  print "text" > nfile
+  for (v = 1; v <= matrix_variants; v++) {
+    if (length(matrix_variant[v]) > longest) longest = length(matrix_variant[v])
+    print 0, v, 0, "-", label(matrix_variant[v]), "-", "-", "-" > file
+    for (g = 1; g <= groups; g++) {
+      if (!((v, g) in cell_kind)) continue
+      shown = (v, g) in cell_note ? "[" cell_note[v, g] "]" : ""
+      print g, v, kind[cell_kind[v, g]], cell_letter(v, g), label(cell_short[v, g] (cell_effect[v, g] != "" && shown != "" ? " " shown : "")), \
+        cell_effect[v, g] != "" ? cell_effect[v, g] " %" : (shown != "" ? shown : "-"), \
+        cell_interval[v, g] != "" ? cell_interval[v, g] : "-", cell_instructions[v, g] != "" ? cell_instructions[v, g] " instr." : "-" > file
+    }
+  }
+  for (g = 1; g <= groups; g++) {
+    print g, g, label(group_cc[g]), 0 > hfile
+    if (!first) first = g
+    if (!release_ends(g)) continue
+    print first, g, label("DPDK " group_dpdk[g]), ++shown_releases > hfile
+    if (length(group_dpdk[g]) / (g - first + 1) > crowd) crowd = length(group_dpdk[g]) / (g - first + 1)
+    first = 0
+  }
+  for (i = 1; i <= reasons && i <= MATRIX_REASONS; i++) print label(cut("[" i "] " reason[i], 138)) > nfile
+  if (reasons > MATRIX_REASONS) print reasons - MATRIX_REASONS " more reasons stand in report.txt." > nfile
+  close(file)
+  close(hfile)
+  close(nfile)
+  file = plots "/matrix_size.tsv"
+  print "rows", "columns", "label", "lines", "notes", "crowd" > file
+  print matrix_variants, groups, longest, 3 + any_instructions(), (reasons > MATRIX_REASONS ? MATRIX_REASONS + 1 : reasons) + 0, crowd > file
+  close(file)
+  words("matrix", "With which " (releases > 1 ? "releases and " : "") "compilers is a build slower or faster than " title_baseline() "?", \
+    "Percent of cycles per packet against " title_baseline() " of the same column, and the 95 % interval; plus is slower. Same: within +-" margin_text \
+    "." (any_instructions() ? " Last line of a cell: " instructions_words() "." : ""), matrix_desc())
+}
+
+function matrix_desc(    v, g, s) {
+  for (v = 1; v <= matrix_variants; v++)
+    for (g = 1; g <= groups; g++)
+      if ((v, g) in cell_kind) s = s (s == "" ? "" : "; ") matrix_variant[v] ", " group_label[g] ": " cell_short[v, g] (cell_effect[v, g] != "" ? " " cell_effect[v, g] " %" : "")
+  return s "."
+}
 
 # --- rates -----------------------------------------------------------------------------------
 

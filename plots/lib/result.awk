@@ -136,6 +136,16 @@ function add_row(g, v, e, b, failed) {
   row_failed[rows] = failed
 }
 
+# build_name(variant, cc, dpdk): what the files of a build are called in the result, as scenarios/run.bash has it.
+function build_name(variant, cc, dpdk) {
+  return variant "-" cc (M["dpdk.n"] + 0 > 1 && known(dpdk) ? "-" dpdk : "")
+}
+
+# row_name(variant, cc, dpdk): "meson-static (gcc)", and the release where there are several.
+function row_name(variant, cc, dpdk) {
+  return variant " (" cc (releases > 1 && known(dpdk) ? ", DPDK " dpdk : "") ")"
+}
+
 # note_group(g, e): the A/A interval, and what the answer must mention.
 function note_group(g, e) {
   if (known(EFFECT[e, "aa_low"]) && known(EFFECT[e, "aa_high"]) && !(g in aa_low)) {
@@ -481,7 +491,7 @@ function find_warnings(    g, i, s) {
   for (g = 1; g <= groups; g++) warn_aa(g)
   for (g = 1; g <= groups; g++) remark_rates(g)
   if (failures)
-    warn((failures == 1 ? "One variant was" : failures " variants were") " not measured: " failed_names(0) ". The reasons stand below the table.")
+    warn((failures == 1 ? "One variant was" : failures " " (releases > 1 ? "builds" : "variants") " were") " not measured: " failed_names(0) ". The reasons stand below the table.")
   if (invalid_slices) {
     for (i = 1; i <= invalid_reasons; i++)
       s = s (i > 1 ? ", " : "") invalid_reason[i] " " invalid_by[invalid_reason[i]]
@@ -505,11 +515,18 @@ function find_warnings(    g, i, s) {
   if (s != "") remark(s)
 }
 
-# failed_names(expected): the rows that failed, or those of which that was known before.
-function failed_names(expected,    r, s) {
-  for (r = 1; r <= rows; r++)
-    if (row_failed[r] && as_expected(row_build[r]) == expected)
-      s = s (s == "" ? "" : ", ") row_variant[r] " (" group_label[row_group[r]] ")"
+# failed_names(expected): the rows that failed, or those of which that was known before; a release of which nothing at
+# all was had is one name.
+function failed_names(expected,    r, s, had, named, dpdk) {
+  for (r = 1; r <= rows; r++) if (!row_failed[r] || as_expected(row_build[r])) had[group_dpdk[row_group[r]]] = 1
+  for (r = 1; r <= rows; r++) {
+    if (!row_failed[r] || as_expected(row_build[r]) != expected) continue
+    dpdk = group_dpdk[row_group[r]]
+    if (releases > 1 && !(dpdk in had)) {
+      if (!(dpdk in named)) s = s (s == "" ? "" : ", ") "all of DPDK " dpdk
+      named[dpdk] = 1
+    } else s = s (s == "" ? "" : ", ") row_variant[r] " (" group_label[row_group[r]] ")"
+  }
   return s
 }
 
@@ -565,8 +582,7 @@ function warn_drops(i,    j, packets) {
     if (COUNT[j, "what"] == "packets" && COUNT[j, "variant"] == COUNT[i, "variant"] &&
         COUNT[j, "cc"] == COUNT[i, "cc"] && COUNT[j, "dpdk"] == COUNT[i, "dpdk"])
       packets = COUNT[j, "number"]
-  warn(COUNT[i, "variant"] " (" COUNT[i, "cc"] (releases > 1 ? ", DPDK " COUNT[i, "dpdk"] : "") \
-    ") dropped " COUNT[i, "number"] " of " packets " packets at transmit.")
+  warn(row_name(COUNT[i, "variant"], COUNT[i, "cc"], COUNT[i, "dpdk"]) " dropped " COUNT[i, "number"] " of " packets " packets at transmit.")
 }
 
 # device_words(): what kind of device was behind the figures; empty for a real NIC.
@@ -609,11 +625,13 @@ function find_facts(    i, s) {
   for (i = 0; i < M["dpdk.n"] + 0; i++) {
     fact("DPDK", add(or_dash(M["dpdk." i ".release"]) (known(M["dpdk." i ".kind"]) ? " (" M["dpdk." i ".kind"] ")" : ""), M["dpdk." i ".from"]))
     if (known(M["dpdk." i ".id"])) fact("", M["dpdk." i ".id"])
+    if (known(M["dpdk." i ".failed"])) fact("", "not to be had: " M["dpdk." i ".failed"])
   }
-  s = M["device.name"]
-  s = add(s, known(M["device.rx_burst"]) ? "rx burst " M["device.rx_burst"] : "")
-  s = add(s, known(M["device.tx_burst"]) ? "tx burst " M["device.tx_burst"] : "")
-  fact("Device", s (M["device.kind"] == "real" ? ", real" : ""))
+  if (bursts_differ()) {
+    fact("Device", M["device.name"] (M["device.kind"] == "real" ? ", real" : ""))
+    for (i = 0; i < M["dpdk.n"] + 0; i++)
+      if ((s = burst_words("dpdk." i)) != "") fact("", "DPDK " M["dpdk." i ".release"] ": " s)
+  } else fact("Device", add(M["device.name"], burst_words("device")) (M["device.kind"] == "real" ? ", real" : ""))
   fact("Scenario", add(or_dash(M["scenario.name"]), M["scenario.title"]))
   s = add(add(add("", testbed("nic")), testbed("cpu")), testbed("os"))
   if (s != "") fact("Its testbed", s)
@@ -658,6 +676,32 @@ function build_system_words(    i, n, s, mode, name, done, list, modes, order) {
   return "Built by " s "."
 }
 
+# burst_words(key): the burst functions that meta.json has under key, or empty.
+function burst_words(key,    s) {
+  s = known(M[key ".rx_burst"]) ? "rx burst " M[key ".rx_burst"] : ""
+  return add(s, known(M[key ".tx_burst"]) ? "tx burst " M[key ".tx_burst"] : "")
+}
+
+# bursts_differ(): the releases of this result do not all forward with the same burst functions.
+function bursts_differ(    i, s) {
+  for (i = 0; i < M["dpdk.n"] + 0; i++)
+    if ((s = burst_words("dpdk." i)) != "" && s != burst_words("device")) return 1
+  return 0
+}
+
+# used_by(list): what was run, a command a release where they differ; list[i] its heading, list[i, "command"]. Their number.
+function used_by(list,    n, i) {
+  for (i = 0; i < M["dpdk.n"] + 0; i++) {
+    if (releases < 2 || !known(M["dpdk." i ".used"])) continue
+    list[++n] = "What was run with DPDK " M["dpdk." i ".release"]
+    list[n, "command"] = M["dpdk." i ".used"]
+  }
+  if (n || !known(M["scenario.used"])) return n + 0
+  list[1] = "What was run"
+  list[1, "command"] = M["scenario.used"]
+  return 1
+}
+
 # testbed(key): empty for a scenario that stands for no testbed in particular.
 function testbed(key,    s) {
   s = M["scenario.testbed." key]
@@ -676,7 +720,7 @@ function unknown_word(x) { return known(x) ? x : "unknown" }
 
 function measured_words(    s) {
   s = "baseline " baseline ", margin " margin_text
-  s = add(s, known(M["measure.epochs"]) ? plural(M["measure.epochs"], "epoch") " of " plural(M["measure.rounds"], "round") : "")
+  s = add(s, known(M["measure.epochs"]) ? plural(M["measure.epochs"], "epoch") " of " plural(M["measure.rounds"], "round") (releases > 1 ? " for each release, which take turns" : "") : "")
   s = add(s, known(M["measure.layouts"]) ? plural(M["measure.layouts"], "layout") : "")
   s = add(s, known(M["measure.slice_ms"]) ? "slices of " trim0(M["measure.slice_ms"]) " ms" : "")
   s = add(s, known(M["measure.seed"]) ? "seed " M["measure.seed"] : "")
@@ -747,17 +791,19 @@ function objects_text(b) {
 # functions_words(i): what row i of inlining.tsv counts, and where the list is.
 function functions_words(i,    s, n) {
   n = INLINING[i, "functions_differ"] + 0
-  s = INLINING[i, "variant"] " (" INLINING[i, "cc"] "): "
+  s = row_name(INLINING[i, "variant"], INLINING[i, "cc"], INLINING[i, "dpdk"]) ": "
   if (!n) s = s "no function differs in size or calls from " baseline
   else s = s plural(n, "function") (n == 1 ? " differs" : " differ") " in size or calls from " baseline "; " \
     INLINING[i, "inlined_in_baseline"] " called here " (INLINING[i, "inlined_in_baseline"] == 1 ? "is" : "are") " inlined there, " \
     INLINING[i, "inlined_in_variant"] " the other way round"
   if (INLINING[i, "libraries_not_compared"] + 0) s = s "; " INLINING[i, "libraries_not_compared"] " libraries cannot be compared"
-  return s (n ? " (proof/" INLINING[i, "variant"] "-" INLINING[i, "cc"] "/compare.tsv)." : ".")
+  return s (n ? " (proof/" build_name(INLINING[i, "variant"], INLINING[i, "cc"], INLINING[i, "dpdk"]) "/compare.tsv)." : ".")
 }
 
 # note_words(i): row i of notes.tsv.
-function note_words(i) { return NOTE[i, "variant"] " (" NOTE[i, "cc"] "): " NOTE[i, "note"] "." }
+function note_words(i) {
+  return NOTE[i, "variant"] " (" NOTE[i, "cc"] (releases > 1 ? ", DPDK " NOTE[i, "dpdk"] : "") "): " NOTE[i, "note"] "."
+}
 
 # constants_words(): one line when there is no table of preprocessor constants to show, else empty.
 function constants_words(    r, b, base, could, could_not) {

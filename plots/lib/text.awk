@@ -14,6 +14,7 @@ BEGIN {
   write_facts()
   write_commands()
   write_results()
+  write_matrix()
   write_plot()
   write_as_built()
   write_noise()
@@ -197,15 +198,16 @@ function write_facts(    i) {
   for (i = 1; i <= facts; i++) para(pad(fact_label[i], 12), repeat(" ", 12), fact_value[i])
 }
 
-function write_commands(    i) {
+function write_commands(    i, n, list) {
   if (known(M["scenario.command"])) {
     out("")
     out("The scenario's command, verbatim:")
     command(M["scenario.command"])
   }
-  if (known(M["scenario.used"])) {
-    out("What was run:")
-    command(M["scenario.used"])
+  n = used_by(list)
+  for (i = 1; i <= n; i++) {
+    out(list[i] ":")
+    command(list[i, "command"])
   }
   if (M["scenario.notes.n"] + 0) {
     out("What was changed:")
@@ -235,7 +237,7 @@ function write_results(    g, r, e) {
       four_digits(EFFECT[e, "mpps"]) "\t" (is_compared(r) ? difference(e) "\t" interval(e) : "\t") "\t" EFFECT[e, "verdict"])
   }
   table_write()
-  para("", "", "diff.: cycles per packet against " baseline ", same compiler; plus is slower. slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it. Rates are of the whole run and move with the machine; the difference is taken within rounds.")
+  para("", "", "diff.: cycles per packet against " baseline ", same compiler" (releases > 1 ? " and release" : "") "; plus is slower. slower, faster: beyond chance and beyond +-" margin_text "; same: the interval lies within it. Rates are of the whole run and move with the machine; the difference is taken within rounds.")
   write_notes()
   if (!drop_rows && measured) out("Packets dropped at transmit: none.")
 }
@@ -244,6 +246,72 @@ function write_results(    g, r, e) {
 function write_notes(    n, i, list) {
   n = remarks(list, 1)
   for (i = 1; i <= n; i++) para("* ", "  ", list[i])
+}
+
+# --- the cross-check -------------------------------------------------------------------------
+
+# write_matrix(): as many columns as fit side by side; a release's compilers stay together where they can.
+function write_matrix(    v, g, first, per, i) {
+  if (!matrix_load()) return
+  heading("Cross-check: each variant with each release and compiler")
+  x_name = 7
+  x_width = 0
+  for (v = 1; v <= matrix_variants; v++) {
+    if (length(matrix_variant[v]) > x_name) x_name = length(matrix_variant[v])
+    for (g = 1; g <= groups; g++)
+      for (i = 1; i <= 3; i++) if (length(matrix_line(v, g, i)) > x_width) x_width = length(matrix_line(v, g, i))
+  }
+  for (g = 1; g <= groups; g++) {
+    if (length(group_dpdk[g]) > x_width) x_width = length(group_dpdk[g])
+    if (length(group_cc[g]) > x_width) x_width = length(group_cc[g])
+  }
+  if (x_name > 24) x_name = 24
+  if (x_width > WIDTH - x_name - 2) x_width = WIDTH - x_name - 2
+  per = int((WIDTH - x_name) / (x_width + 2))
+  for (first = 1; first <= groups; first = g + 1) {
+    g = matrix_last(first, per)
+    if (first > 1) out("")
+    write_matrix_part(first, g)
+  }
+  para("", "", "S slower, F faster, = the same within " margin_text ", ? undecided: cycles per packet against " baseline \
+    " of the same column, %, and the 95 % interval." (any_instructions() ? " i: " instructions_words() "." : ""))
+  for (i = 1; i <= reasons; i++) para("[" i "] ", "    ", reason[i])
+}
+
+# matrix_last(first, per): the last column that stands beside the first one.
+function matrix_last(first, per,    g, last) {
+  for (g = first; g <= groups && g < first + per; g++) if (release_ends(g)) last = g
+  return last ? last : first + per - 1
+}
+
+function write_matrix_part(first, last,    v, g, i, n, s, lines, name) {
+  for (i = 1; i <= 2; i++) {
+    n = pad(i == 1 ? "DPDK" : "variant", x_name)
+    for (g = first; g <= last; g++) n = n "  " pad(i == 1 ? group_dpdk[g] : group_cc[g], x_width)
+    out(n)
+  }
+  s = repeat("-", x_name)
+  for (g = first; g <= last; g++) s = s "  " repeat("-", x_width)
+  out(s)
+  for (v = 1; v <= matrix_variants; v++) {
+    n = wrap(matrix_variant[v], x_name, lines)
+    for (i = 1; i <= 3 || i <= n; i++) {
+      s = ""
+      for (g = first; g <= last; g++) s = s "  " pad(matrix_line(v, g, i), x_width)
+      name = i <= n ? lines[i] : ""
+      if (name != "" || s !~ /^ *$/) out(pad(name, x_name) s)
+    }
+  }
+}
+
+# matrix_line(v, g, i): line 1 to 3 of a cell.
+function matrix_line(v, g, i) {
+  if (i > 3 || !((v, g) in cell_kind)) return i == 1 ? "-" : ""
+  if (cell_kind[v, g] == "none") return i == 1 ? cell_short[v, g] : (i == 2 ? "[" cell_note[v, g] "]" : "")
+  if (i == 1) return (cell_kind[v, g] == "baseline" ? "baseline" : cell_letter(v, g) " " cell_effect[v, g]) ((v, g) in cell_note ? " [" cell_note[v, g] "]" : "")
+  if (i == 2 && cell_kind[v, g] != "baseline") { i = cell_interval[v, g]; sub(/ to /, "..", i); return i }
+  if (i == 2 + (cell_kind[v, g] != "baseline") && cell_instructions[v, g] != "") return cell_instructions[v, g] " i"
+  return ""
 }
 
 # --- the plot --------------------------------------------------------------------------------
@@ -355,7 +423,7 @@ function write_functions(    r, i, f, any) {
     if (function_n[r] > FUNCTIONS_MOST) table_row(">  and " function_n[r] - FUNCTIONS_MOST " more, see localise/functions.tsv")
   }
   table_write()
-  para("", "", "bytes: how much larger the function's code is. Both builds' executed instructions side by side: localise/VARIANT-CC/disassembly.txt.")
+  para("", "", "bytes: how much larger the function's code is. Both builds' executed instructions side by side: localise/" build_name("VARIANT", "CC", "RELEASE") "/disassembly.txt.")
 }
 
 function write_noise(    g, any) {
@@ -450,11 +518,12 @@ function write_constants(    i, most, s) {
   table_begin()
   table_column("variant", "l", 18)
   table_column("cc", "l", 8)
-  table_column("constant", "l", 24)
+  if (releases > 1) table_column("DPDK", "l", 8)
+  table_column("constant", "l", releases > 1 ? 18 : 24)
   table_column(baseline, "l", 9)
   table_column("this build", "l", 9)
   for (i = 1; i <= most; i++)
-    table_row(CONSTANT[i, "variant"] "\t" CONSTANT[i, "cc"] "\t" CONSTANT[i, "constant"] "\t" shortened(CONSTANT[i, "baseline_value"]) "\t" shortened(CONSTANT[i, "variant_value"]))
+    table_row(CONSTANT[i, "variant"] "\t" CONSTANT[i, "cc"] "\t" (releases > 1 ? CONSTANT[i, "dpdk"] "\t" : "") CONSTANT[i, "constant"] "\t" shortened(CONSTANT[i, "baseline_value"]) "\t" shortened(CONSTANT[i, "variant_value"]))
   table_write()
   s = "-DNAME: given on compile lines; -: not defined."
   if (CONSTANT["rows"] > most) s = s " " CONSTANT["rows"] - most " more stand in proof/constants.tsv."

@@ -4,13 +4,15 @@
 # The plan of a run: which process starts in which epoch, in which order. The same seed gives the
 # same plan.
 
-# plan_write SEED EPOCHS LAYOUTS BASELINE ARGUMENTS: reads "variant cc dpdk layout binary" rows
+# plan_write SEED EPOCHS LAYOUTS BASELINE ARGUMENTS [TURN TURNS]: reads "variant cc dpdk layout binary" rows
 # (tab-separated) on stdin and prints plan.tsv. Every epoch starts each as-built binary once and the
 # baseline's twice (the A/A pair), and one layout of each variant: epoch e takes layout
 # (e - 1) mod LAYOUTS + 1. The order of the starts is shuffled, because the first to start gets the
 # best physical pages. ARGUMENTS may hold the word @PROCESS@, replaced by a name for that start.
+# With TURNS this is one of so many plans that take turns, an epoch each: its epoch e is numbered
+# (e - 1) * TURNS + TURN, and plan_join makes one of them.
 plan_write() {
-  awk -F '\t' -v OFS='\t' -v seed="$1" -v epochs="$2" -v layouts="$3" -v baseline="$4" -v arguments="$5" '
+  awk -F '\t' -v OFS='\t' -v seed="$1" -v epochs="$2" -v layouts="$3" -v baseline="$4" -v arguments="$5" -v place="${6:-1}" -v places="${7:-1}" '
     # Park-Miller: every awk computes it exactly in doubles, unlike its own rand().
     function random(n) { state = (state * 48271) % 2147483647; return state % n }
     { row[++rows] = $0; variant[rows] = $1; layout[rows] = $4 }
@@ -20,6 +22,7 @@ plan_write() {
       print "epoch", "process", "variant", "cc", "dpdk", "layout", "binary", "env_bytes", "args"
       for (epoch = 1; epoch <= epochs; epoch++) {
         n = 0
+        number = (epoch - 1) * places + place
         turn = layouts > 0 ? (epoch - 1) % layouts + 1 : 0
         for (i = 1; i <= rows; i++) if (layout[i] == 0 || layout[i] == turn) {
           order[++n] = i
@@ -28,12 +31,30 @@ plan_write() {
         for (i = n; i > 1; i--) { j = random(i) + 1; t = order[i]; order[i] = order[j]; order[j] = t }
         for (i = 1; i <= n; i++) {
           args = arguments
-          gsub(/@PROCESS@/, "e" epoch "p" i, args)
+          gsub(/@PROCESS@/, "e" number "p" i, args)
           # A multiple of 16 moves the stack without changing how it is aligned.
-          print epoch, i, row[order[i]], random(256) * 16, args
+          print number, i, row[order[i]], random(256) * 16, args
         }
       }
     }'
+}
+
+# plan_join: reads plans that take turns, one behind the other, on stdin, and prints them as one.
+plan_join() {
+  local head
+  IFS= read -r head
+  printf '%s\n' "$head"
+  awk -v head="$head" '$0 != head' | sort -s -t $'\t' -k1,1n
+}
+
+# plan_turns PLAN: how many releases take turns in it, an epoch each; 1 when an epoch starts all there are.
+plan_turns() {
+  awk -F '\t' '
+    NR == 1 { next }
+    !($5 in seen) { seen[$5] = 1; turns++ }
+    ($1 in of) && of[$1] != $5 { together = 1 }
+    { of[$1] = $5 }
+    END { print together || !turns ? 1 : turns }' "$1"
 }
 
 # stats knows the levels of so many looks.

@@ -36,19 +36,19 @@ _binary_value() { # KEY: from elfproof's output in $folder/binary.txt
 }
 
 proof_constants_header() {
-  printf 'variant\tcc\tconstant\tbaseline_value\tvariant_value\n'
+  printf 'variant\tcc\tdpdk\tconstant\tbaseline_value\tvariant_value\n'
 }
 
-# proof_constants VARIANT CC BASELINE_DIR DIR: the rows of constants.tsv in which two builds differ: #define
+# proof_constants VARIANT CC RELEASE BASELINE_DIR DIR: the rows of constants.tsv in which two builds differ: #define
 # lines of their configuration under the constant's name, options of their compile lines as -DNAME. "-" is not
 # defined, "(empty)" defined without a value. Build systems keep their constants in different files, so between
 # two of them the compiler is asked; constants with two values come first then, those that only say which
 # libraries are built last.
 proof_constants() {
-  local constants=(cat) from=$3/config to=$4/config across=no
-  if ! same_mode "$3" "$4"; then constants=(build_macros) from=$3 to=$4 across=yes; fi
-  awk -v OFS='\t' -v variant="$1" -v cc="$2" -v across="$across" -v from=<("${constants[@]}" "$from") -v from_commands="$3/commands.tsv" \
-    -v to=<("${constants[@]}" "$to") -v to_commands="$4/commands.tsv" '
+  local constants=(cat) from=$4/config to=$5/config across=no
+  if ! same_mode "$4" "$5"; then constants=(build_macros) from=$4 to=$5 across=yes; fi
+  awk -v OFS='\t' -v variant="$1" -v cc="$2" -v dpdk="$3" -v across="$across" -v from=<("${constants[@]}" "$from") \
+    -v from_commands="$4/commands.tsv" -v to=<("${constants[@]}" "$to") -v to_commands="$5/commands.tsv" '
     BEGIN { config(1, from); commands(1, from_commands); config(2, to); commands(2, to_commands); compare() }
     function note(side, name, text) {
       if (!(name in known)) { known[name] = 1; order[++names] = name }
@@ -119,53 +119,53 @@ proof_constants() {
       sort = "LC_ALL=C sort -k 1,1n -k 2 | cut -f 2-"
       for (i = 1; i <= names; i++)
         if (of(1, order[i]) != of(2, order[i]) && !(order[i] ~ /^-D/ && given(order[i])))
-          print rank(order[i]), variant, cc, order[i], of(1, order[i]), of(2, order[i]) | sort
+          print rank(order[i]), variant, cc, dpdk, order[i], of(1, order[i]), of(2, order[i]) | sort
       close(sort)
     }'
 }
 
 proof_functions_header() {
-  printf 'variant\tcc\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\n'
+  printf 'variant\tcc\tdpdk\tfunctions_differ\tinlined_in_baseline\tinlined_in_variant\tlibraries_not_compared\n'
 }
 
-# proof_functions VARIANT CC BASELINE_DIR DIR FOLDER: the functions that differ from the baseline's, library by
+# proof_functions VARIANT CC RELEASE BASELINE_DIR DIR FOLDER: the functions that differ from the baseline's, library by
 # library, as FOLDER/compare.tsv (a is the baseline), and the row of inlining.tsv that counts them. A library that
 # cannot be compared, like one of bitcode, is a line of FOLDER/not-compared.txt.
 proof_functions() {
   local archive name skipped=0 a b
-  : >"$5/not-compared.txt"
-  printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$5/compare.tsv"
+  : >"$6/not-compared.txt"
+  printf 'library\tobject\tfunction\tbytes_a\tbytes_b\tdifference_bytes\tin\tcalls_a\tcalls_b\tinlined_in\n' >"$6/compare.tsv"
   while IFS= read -r archive; do
     name=${archive##*/lib}
     name=${name%.a}
-    a=$(library_archive "$3" "$name") b=$(library_archive "$4" "$name")
-    if ! same_mode "$3" "$4"; then
-      mkdir -p "$5/by-source"
-      a=$(archive_by_source "$3" "$name" "$5/by-source/a") b=$(archive_by_source "$4" "$name" "$5/by-source/b")
+    a=$(library_archive "$4" "$name") b=$(library_archive "$5" "$name")
+    if ! same_mode "$4" "$5"; then
+      mkdir -p "$6/by-source"
+      a=$(archive_by_source "$4" "$name" "$6/by-source/a") b=$(archive_by_source "$5" "$name" "$6/by-source/b")
     fi
     if [[ ! -f $a ]]; then
-      printf 'no library %s in the baseline\n' "$name" >>"$5/not-compared.txt"
+      printf 'no library %s in the baseline\n' "$name" >>"$6/not-compared.txt"
       skipped=$((skipped + 1))
-    elif "$tools/elfproof" compare "$a" "$b" >"$5/compare.new" 2>>"$5/not-compared.txt"; then
-      awk -v OFS='\t' -v library="$name" 'NR > 1 { print library, $0 }' "$5/compare.new" >>"$5/compare.tsv"
+    elif "$tools/elfproof" compare "$a" "$b" >"$6/compare.new" 2>>"$6/not-compared.txt"; then
+      awk -v OFS='\t' -v library="$name" 'NR > 1 { print library, $0 }' "$6/compare.new" >>"$6/compare.tsv"
     else
       skipped=$((skipped + 1))
     fi
-  done <"$4/archives"
-  rm -rf "$5/compare.new" "$5/by-source"
-  [[ -s $5/not-compared.txt ]] || rm -f "$5/not-compared.txt"
-  awk -F '\t' -v OFS='\t' -v variant="$1" -v cc="$2" -v skipped="$skipped" '
+  done <"$5/archives"
+  rm -rf "$6/compare.new" "$6/by-source"
+  [[ -s $6/not-compared.txt ]] || rm -f "$6/not-compared.txt"
+  awk -F '\t' -v OFS='\t' -v variant="$1" -v cc="$2" -v dpdk="$3" -v skipped="$skipped" '
     NR > 1 { n[$10]++ }
-    END { print variant, cc, NR - 1, n["a"] + 0, n["b"] + 0, skipped }' "$5/compare.tsv"
+    END { print variant, cc, dpdk, NR - 1, n["a"] + 0, n["b"] + 0, skipped }' "$6/compare.tsv"
 }
 
 proof_notes_header() {
-  printf 'variant\tcc\tnote\n'
+  printf 'variant\tcc\tdpdk\tnote\n'
 }
 
-# proof_note VARIANT CC WORK TEXT: what the proof found beside the table's columns, as a row of notes.tsv.
+# proof_note VARIANT CC RELEASE WORK TEXT: what the proof found beside the table's columns, as a row of notes.tsv.
 proof_note() {
-  printf '%s\t%s\t%s\n' "$1" "${2##*/}" "$4" >>"$3/proof/notes.tsv"
+  printf '%s\t%s\t%s\t%s\n' "$1" "${2##*/}" "$3" "$5" >>"$4/proof/notes.tsv"
 }
 
 # _proof_shared BINARY FOLDER: FOLDER/shared.tsv, what each shared library is, and FOLDER/loaded.tsv, where the
@@ -199,9 +199,9 @@ _shared_contradiction() {
   awk -F '\t' 'NR > 1 && ($2 != "DYN" || $3 != "pic") { printf "%s is %s, %s code, and no position-independent library", $1, $2, $3; exit }' "$2/shared.tsv"
 }
 
-# _shared_words FOLDER VARIANT-CC: what shared.tsv says, for notes.tsv.
+# _shared_words FOLDER: what shared.tsv says, for notes.tsv.
 _shared_words() {
-  awk -F '\t' -v name="$2" '
+  awk -F '\t' -v name="${1##*/}" '
     NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
     { n++; plt += $col["plt_entries"]; got += $col["got_bytes"]; tls += $col["tls_get_addr"]; text += $col["text_bytes"] }
     END {
@@ -316,14 +316,15 @@ _contradiction() {
   fi
 }
 
-# proof_row VARIANT CC DIR BASELINE_DIR BINARY WORK: appends the build's row to WORK/builds.tsv and its files to
-# WORK/proof/VARIANT-CC. Returns 1, the row saying why, when the proof contradicts the data file.
+# proof_row VARIANT CC DIR BASELINE_DIR BINARY WORK [NAME]: appends the build's row to WORK/builds.tsv and its
+# files to WORK/proof/NAME, by default VARIANT-CC. Returns 1, the row saying why, when the proof contradicts the data file.
 proof_row() {
-  local variant=$1 cc=$2 dir=$3 reference=$4 binary=$5 work=$6 folder=$6/proof/$1-${2##*/}
+  local variant=$1 cc=$2 dir=$3 reference=$4 binary=$5 work=$6 folder=$6/proof/${7:-$1-${2##*/}} release
   local objects objects_with_flag first_without model model_asked elf_type elf_asked reason status=ok cc_path counts
   local -a archives
   variant_load "$variant"
-  cc_path=$(sed -n 's/^cc_path=//p' "$dir/identity")
+  cc_path=$(identity_value "$dir" cc_path)
+  release=$(identity_value "$dir" release)
   mkdir -p "$folder"
   mapfile -t archives < <(sed "s#^#$(archives_root "$dir")/#" "$dir/archives")
   "$tools/elfproof" objects "${archives[@]}" >"$folder/objects.tsv"
@@ -333,21 +334,21 @@ proof_row() {
   _proof_shared "$binary" "$folder"
   if [[ -f $dir/tree.diff ]]; then
     cp -f "$dir/tree.diff" "$folder/tree.diff"
-    proof_note "$variant" "$cc" "$work" "the tree's own meson files say \`pic: true\`; built from a copy in which they say \`pic: false\`, $(grep -c '^+++ ' "$dir/tree.diff") files changed (proof/$variant-${cc##*/}/tree.diff)"
+    proof_note "$variant" "$cc" "$release" "$work" "the tree's own meson files say \`pic: true\`; built from a copy in which they say \`pic: false\`, $(grep -c '^+++ ' "$dir/tree.diff") files changed (proof/${folder##*/}/tree.diff)"
   fi
   [[ $(_binary_value got_uses_left) != - ]] ||
-    proof_note "$variant" "$cc" "$work" 'linked without --emit-relocs, so how many uses of GOT and PLT the linker left is not known'
-  [[ ! -f $folder/shared.tsv ]] || proof_note "$variant" "$cc" "$work" "$(_shared_words "$folder" "$variant-${cc##*/}")"
+    proof_note "$variant" "$cc" "$release" "$work" 'linked without --emit-relocs, so how many uses of GOT and PLT the linker left is not known'
+  [[ ! -f $folder/shared.tsv ]] || proof_note "$variant" "$cc" "$release" "$work" "$(_shared_words "$folder")"
   awk -F '\t' -v OFS='\t' -v want="${variant_of[pic_flag]}" '
     BEGIN { print "object", "pic_flag", "as_asked"; split("-fPIC -fpic -fPIE -fpie -fno-pic -fno-PIC -fno-pie -fno-PIE", known, " "); for (k in known) pic[known[k]] = 1 }
     { n = split($3, word, " "); last = "none"; for (i = 1; i <= n; i++) if (word[i] in pic) last = word[i]; print $1, last, last == want ? "yes" : "no" }' \
     "$dir/commands.tsv" >"$folder/flags.tsv"
   gzip -9 -n -c "$dir/commands.tsv" >"$folder/commands.tsv.gz"
   cp -f "$binary.cmd" "$folder/link.txt"
-  [[ ${variant_of[lto]} == no ]] || proof_note "$variant" "$cc" "$work" "$(_lto_words "$binary" "$dir" "$folder")"
+  [[ ${variant_of[lto]} == no ]] || proof_note "$variant" "$cc" "$release" "$work" "$(_lto_words "$binary" "$dir" "$folder")"
   if [[ -n $reference && $reference != "$dir" ]]; then
-    proof_constants "$variant" "${cc##*/}" "$reference" "$dir" >>"$work/proof/constants.tsv"
-    [[ ${variant_of[lto]} == yes ]] || proof_functions "$variant" "${cc##*/}" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
+    proof_constants "$variant" "${cc##*/}" "$release" "$reference" "$dir" >>"$work/proof/constants.tsv"
+    [[ ${variant_of[lto]} == yes ]] || proof_functions "$variant" "${cc##*/}" "$release" "$reference" "$dir" "$folder" >>"$work/proof/inlining.tsv"
   fi
   IFS=$'\t' read -r objects objects_with_flag first_without < <(tail -n 1 "$dir/flags.tsv")
   model=$(sed -n 's/^code_model=\([^ ]*\).*/\1/p' "$folder/model.txt")
@@ -366,7 +367,7 @@ proof_row() {
   # What these relocations are of is not in the binary.
   [[ ${variant_of[lto]} == no ]] || counts=$(printf -- '-\t-\t-\t-\t-\t-\t-\t-')
   {
-    printf '%s\t' "$variant" "${cc##*/}" "$(sed -n 's/^cc_version=//p' "$dir/identity")" "$(sed -n 's/^release=//p' "$dir/identity")" \
+    printf '%s\t' "$variant" "${cc##*/}" "$(identity_value "$dir" cc_version)" "$release" \
       "$status" "${reason:--}" - "$(identity_value "$dir" mode)" "${variant_of[pic_flag]}" "$objects" "$objects_with_flag" "$model_asked" "$model" "$elf_type" \
       "$counts" "$(_binary_sha256 "$binary")"
     printf '%s\n' "$binary"
