@@ -164,8 +164,8 @@ head_is() { # FILE LINE TEXT
 @test "the text has its parts in order, and the plot of gnuplot among them" {
   localised 1200 1200 0 0
   "$report" "$result" >/dev/null
-  run grep -nE '^(Machine|System|Compilers|DPDK|Device|Scenario|The scenario.s command|Result$|A/A gcc|Proof|Where it lies|How to reproduce|What was not measured)' "$result/report.txt"
-  [ "$(sed 's/^[0-9]*://; s/[ :,].*//' <<<"$output" | paste -sd ' ')" = 'Machine System Compilers DPDK Device Scenario The Result A/A Proof Where How What' ]
+  run grep -nE '^(Machine|System|Compilers|DPDK .*distribution|Device|Scenario|The scenario.s command|Result$|Cross-check|A/A gcc|Proof|Where it lies|How to reproduce|What was not measured)' "$result/report.txt"
+  [ "$(sed 's/^[0-9]*://; s/[ :,].*//' <<<"$output" | paste -sd ' ')" = 'Machine System Compilers DPDK Device Scenario The Result Cross-check A/A Proof Where How What' ]
   mail_width "$result/report.txt"
 }
 

@@ -182,7 +182,7 @@ function layout_file(name, last, longest,    file) {
 }
 
 # mail(): the forest for a terminal of 72 columns, one line a row; names too long take lines of their own above.
-function mail(    g, r, e, y, i, n, lines, file, size, width, low, high, any) {
+function mail(    g, r, e, y, i, n, lines, file, size, width, low, high, any, last) {
   file = plots "/mail.tsv"
   print "y", "label", "percent", "low", "high", "kind" > file
   low = -margin; high = margin
@@ -197,8 +197,9 @@ function mail(    g, r, e, y, i, n, lines, file, size, width, low, high, any) {
   if (width > 30) width = 30
   for (g = 1; g <= groups; g++) {
     if (!compared[g]) continue
-    if (releases > 1) print y++, "DPDK " group_dpdk[g] ":", "NaN", "NaN", "NaN", "words" > file
+    if (releases > 1 && group_dpdk[g] != last) print y++, "DPDK " group_dpdk[g] ":", "NaN", "NaN", "NaN", "words" > file
     else if (y) print y++, "", "NaN", "NaN", "NaN", "words" > file
+    last = group_dpdk[g]
     for (r = 1; r <= rows; r++) {
       if (row_group[r] != g || !is_compared(r)) continue
       e = row_effect[r]
@@ -225,7 +226,7 @@ function mail_name(r) { return row_variant[r] " " group_cc[row_group[r]] }
 # --- cross-check -----------------------------------------------------------------------------
 
 # A cell's place is its column and row; kinds are numbered as matrix.gp colours them.
-function matrix(    v, g, i, n, first, file, hfile, nfile, longest, kinds, kind, shown, shown_releases, crowd) {
+function matrix(    v, g, i, n, first, file, hfile, nfile, longest, kinds, kind, mark, shown_releases, crowd) {
   file = plots "/matrix.tsv"
   hfile = plots "/matrix_heads.tsv"
   nfile = plots "/matrix_notes.tsv"
@@ -239,9 +240,9 @@ function matrix(    v, g, i, n, first, file, hfile, nfile, longest, kinds, kind,
     print 0, v, 0, "-", label(matrix_variant[v]), "-", "-", "-" > file
     for (g = 1; g <= groups; g++) {
       if (!((v, g) in cell_kind)) continue
-      shown = (v, g) in cell_note ? "[" cell_note[v, g] "]" : ""
-      print g, v, kind[cell_kind[v, g]], cell_letter(v, g), label(cell_short[v, g] (cell_effect[v, g] != "" && shown != "" ? " " shown : "")), \
-        cell_effect[v, g] != "" ? cell_effect[v, g] " %" : (shown != "" ? shown : "-"), \
+      mark = (v, g) in cell_note ? "[" cell_note[v, g] "]" : ""
+      print g, v, kind[cell_kind[v, g]], cell_letter(v, g), label(cell_short[v, g] (cell_effect[v, g] != "" && mark != "" ? " " mark : "")), \
+        cell_effect[v, g] != "" ? cell_effect[v, g] " %" : (mark != "" ? mark : "-"), \
         cell_interval[v, g] != "" ? cell_interval[v, g] : "-", cell_instructions[v, g] != "" ? cell_instructions[v, g] " instr." : "-" > file
     }
   }

@@ -326,8 +326,8 @@ function answer(g,    i, n, order, r, e, part, s) {
   return s "." (aa_doubt[g] ? " Beware, see the warning." : "")
 }
 
-# row_name(r): "meson-static (gcc)"
-function row_name(r) { return row_variant[r] " (" group_label[row_group[r]] ")" }
+# row_label(r): "meson-static (gcc)"
+function row_label(r) { return row_variant[r] " (" group_label[row_group[r]] ")" }
 
 # headline(room): the answer of all compilers in one line of at most that many characters: the verdict that
 # matters most, the row it is most true of, and how many others there are. headline_row is that row, or 0.
@@ -354,9 +354,9 @@ function headline(room,    r, v, i, order, count, pick, all, s, name, figures, t
     if (!(order[i] in pick) || (order[i] == v && count[v] == 1)) continue
     tail = tail ", " (order[i] == v ? count[v] - 1 " more" : count[order[i]] " " order[i])
   }
-  if (length(s row_name(r) figures tail) > room) tail = count[v] > 1 ? ", " count[v] - 1 " more" : ""
-  if (length(s row_name(r) figures tail) > room) tail = ""
-  name = cut(row_name(r), room - length(s figures tail))
+  if (length(s row_label(r) figures tail) > room) tail = count[v] > 1 ? ", " count[v] - 1 " more" : ""
+  if (length(s row_label(r) figures tail) > room) tail = ""
+  name = cut(row_label(r), room - length(s figures tail))
   return s name figures tail
 }
 
@@ -801,9 +801,7 @@ function functions_words(i,    s, n) {
 }
 
 # note_words(i): row i of notes.tsv.
-function note_words(i) {
-  return NOTE[i, "variant"] " (" NOTE[i, "cc"] (releases > 1 ? ", DPDK " NOTE[i, "dpdk"] : "") "): " NOTE[i, "note"] "."
-}
+function note_words(i) { return row_name(NOTE[i, "variant"], NOTE[i, "cc"], NOTE[i, "dpdk"]) ": " NOTE[i, "note"] "." }
 
 # constants_words(): one line when there is no table of preprocessor constants to show, else empty.
 function constants_words(    r, b, base, could, could_not) {

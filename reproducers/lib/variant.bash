@@ -112,7 +112,8 @@ variant_own() {
   VARIANT_GIVEN[$name]=${words:-$VARIANT_OWN_BASE}
 }
 
-# _variant_write FILE KEY...: variant_of as a data file; the KEYs first, the others as VARIANT_KEYS has them.
+# _variant_write FILE KEY...: variant_of as a data file; the KEYs first, the others as VARIANT_KEYS has them. What later keys say
+# when they are left out is left out.
 _variant_write() {
   local file=$1 key spec
   local -A done_keys=()
@@ -121,6 +122,7 @@ _variant_write() {
     for key; do printf '%s = %s\n' "$key" "${variant_of[$key]}"; done_keys[$key]=1; done
     for spec in "${VARIANT_KEYS[@]}"; do
       key=${spec%%:*}
+      case $key=${variant_of[$key]:-} in library=static | lto=no) continue ;; esac
       [ -n "${done_keys[$key]:-}" ] || [ -z "${variant_of[$key]:-}" ] || printf '%s = %s\n' "$key" "${variant_of[$key]}"
     done
   } >"$file"
