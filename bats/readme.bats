@@ -15,12 +15,10 @@ job() { # every command of the continuous integration job in docs/packager.md
   awk '/^```yaml$/ { on = 1; next } /^```$/ { on = 0 } on' docs/packager.md | sed -n 's/^ *-\{0,1\} *run: //p'
 }
 
-# kit_copy: a copy in which the examples may add files and leave results; it shares tools and cache.
-kit_copy() {
-  copy=$BATS_TEST_TMPDIR/kit
-  mkdir "$copy"
-  cp -a "$KIT"/{fwd,reproducers,scenarios,plots,bats,docs,Makefile,meson.build,README.md} "$copy/"
-  ln -s "$KIT/build" "$copy/build"
+# example_copy: the folder for the examples: a copy of the kit in which they may add files and leave results.
+example_copy() {
+  kit_copy
+  cp -a "$KIT"/{bats,docs,README.md} "$copy/"
   cd "$copy" || exit 1
 }
 
@@ -51,7 +49,7 @@ example() {
 # What is left out: make check is what runs this test, and bats scenarios/... is a part of it; make run is the line above.
 @test "every example of the README runs as it stands" {
   local line
-  kit_copy
+  example_copy
   while IFS= read -r line; do
     case $line in 'make run' | 'make check' | 'bats scenarios/'*) continue ;; esac
     example "$line"
@@ -60,7 +58,7 @@ example() {
 
 @test "every example of the packager's page runs as it stands" {
   local line
-  kit_copy
+  example_copy
   while IFS= read -r line; do example "$line"; done < <(examples docs/packager.md)
   grep -q '<testsuite ' gate.xml
   grep -q '^| b | gcc | ' gate.md
@@ -68,7 +66,7 @@ example() {
 
 @test "every command of the packager's continuous integration job runs, in its order" {
   local line
-  kit_copy
+  example_copy
   FLAGS=$(sed -n 's/^  FLAGS: //p' docs/packager.md)
   [[ $(examples docs/packager.md) == *"c_args=$FLAGS'"* ]]
   GITHUB_STEP_SUMMARY=$BATS_TEST_TMPDIR/summary.md

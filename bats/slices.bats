@@ -30,7 +30,7 @@ background() { # slices without end in the background; $! is slices itself, not 
       --iterations 10 --timeout 600; } 2>err 3>&- &
 }
 
-column() { # NAME [PROCESS] [FILE]: the column, of one process only if told so
+values() { # NAME [PROCESS] [FILE]: the column, of one process only if told so
   awk -F '\t' -v name="$1" -v process="${2:-}" '
     NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
     process == "" || $col["process"] == process { print $col[name] }' "${3:-out.tsv}"
@@ -125,7 +125,7 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   plan 1 2 '--iteration-ns 20000'
   # Whatever they wait is within all of their time.
   slices --rounds 20 --max-wait 100
-  [ "$(column reason | sort -u)" = - ]
+  [ "$(values reason | sort -u)" = - ]
   # Not to wait at all is hard beside somebody who wants the same CPU.
   taskset -c 0 sh -c 'while :; do :; done' 3>&- &
   hog=$!
@@ -133,13 +133,13 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   slices --rounds 20 --max-wait 0 --cpu 0 --control-cpu 0
   kill "$hog"
   wait "$hog" || true
-  [ "$(column reason | grep -c 'waited for a CPU')" -gt 0 ]
+  [ "$(values reason | grep -c 'waited for a CPU')" -gt 0 ]
   awk -F '\t' 'NR > 1 && ($13 == 1) != ($14 == "-") { exit 1 }' out.tsv
   awk -F '\t' 'NR > 1 && $9 == 0 { exit 1 }' out.tsv
   # without the option nobody looks
   rm -f out.tsv
   slices --rounds 5
-  [ "$(column reason | sort -u)" = - ]
+  [ "$(values reason | sort -u)" = - ]
 }
 
 @test "what the forwarders answer arrives exactly in the rows" {
@@ -149,19 +149,19 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   plan 1 3 '--base 90 --burst 32 --tsc-hz 3600000000 --start-effect 0.5@2'
   slices --rounds 8
   [ "$(wc -l <out.tsv)" -eq 25 ]
-  [ "$(column valid | sort -u)" = 1 ]
-  [ "$(column reason | sort -u)" = - ]
+  [ "$(values valid | sort -u)" = 1 ]
+  [ "$(values reason | sort -u)" = - ]
   for p in 1 2 3; do
-    [ "$(paste -d ' ' <(column packets $p) <(column cycles $p))" = \
+    [ "$(paste -d ' ' <(values packets $p) <(values cycles $p))" = \
       "$(sed -n 's/.*run=.* packets=\([0-9]*\) cycles=\([0-9]*\)/\1 \2/p' log/epoch-1-process-$p.log)" ]
-    [ "$(column layout $p | sort -u)" = $((p - 1)) ]
+    [ "$(values layout $p | sort -u)" = $((p - 1)) ]
   done
   # known beforehand: 10 iterations of 64 packets at 100 cycles; 32 packets at 135, later at 90
-  [ "$(column cycles 1 | sort -u)" = 64000 ]
-  [ "$(column cycles 2 | sort -u | wc -l)" -eq 8 ]
-  [ "$(column cycles 3 | tr '\n' ' ')" = "43200 43200 28800 28800 28800 28800 28800 28800 " ]
-  [ "$(column tsc_hz 3 | sort -u)" = 3600000000 ]
-  [ "$(column round 1 | tr '\n' ' ')" = "1 2 3 4 5 6 7 8 " ]
+  [ "$(values cycles 1 | sort -u)" = 64000 ]
+  [ "$(values cycles 2 | sort -u | wc -l)" -eq 8 ]
+  [ "$(values cycles 3 | tr '\n' ' ')" = "43200 43200 28800 28800 28800 28800 28800 28800 " ]
+  [ "$(values tsc_hz 3 | sort -u)" = 3600000000 ]
+  [ "$(values round 1 | tr '\n' ' ')" = "1 2 3 4 5 6 7 8 " ]
 }
 
 @test "only the processes of the epoch run, under the epoch's number" {
@@ -169,8 +169,8 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   plan 2 1 '--base 50'
   plan 2 2 '--base 60'
   slices --epoch 2 --rounds 1
-  [ "$(column epoch | tr '\n' ' ')" = "2 2 " ]
-  [ "$(column cycles | sort -n | tr '\n' ' ')" = "32000 38400 " ]
+  [ "$(values epoch | tr '\n' ' ')" = "2 2 " ]
+  [ "$(values cycles | sort -n | tr '\n' ' ')" = "32000 38400 " ]
   [ -e log/epoch-2-process-2.log ]
   [ ! -e log/epoch-1-process-1.log ]
 }
@@ -180,29 +180,29 @@ whole_lines() { # FILE: every line has all 14 fields and its end
   plan 1 2 '--start exit'
   slices --iterations 30
   [ "$(head -n 1 out.tsv.ready | tr '\t' ' ')" = "process ready start_order iterations warmup" ]
-  [ "$(column ready 1 out.tsv.ready)" = "ready ports=2 queues=2 lcores=1 rx_burst=fake_rx tx_burst=fake_tx fwd=macswap tsc_hz=2000000000" ]
-  [ "$(column ready 2 out.tsv.ready)" = - ]
-  [ "$(column start_order '' out.tsv.ready | sort | tr '\n' ' ')" = "1 2 " ]
-  [ "$(column iterations '' out.tsv.ready | sort -u)" = 30 ]
+  [ "$(values ready 1 out.tsv.ready)" = "ready ports=2 queues=2 lcores=1 rx_burst=fake_rx tx_burst=fake_tx fwd=macswap tsc_hz=2000000000" ]
+  [ "$(values ready 2 out.tsv.ready)" = - ]
+  [ "$(values start_order '' out.tsv.ready | sort | tr '\n' ' ')" = "1 2 " ]
+  [ "$(values iterations '' out.tsv.ready | sort -u)" = 30 ]
   # the untimed share is what the forwarder was asked for
-  [ "$(column warmup 1 out.tsv.ready)" = 2 ]
+  [ "$(values warmup 1 out.tsv.ready)" = 2 ]
   grep -q 'run=1 iterations=30 warmup=2 ' log/epoch-1-process-1.log
 }
 
 @test "drops and empty slices are invalid with a reason but keep their numbers" {
   plan 1 1 '--fault empty@1 --fault drop@2 --fault nocycles@3'
   slices --rounds 4
-  [ "$(column valid | tr '\n' ' ')" = "0 0 0 1 " ]
-  [ "$(column reason | tr '\n' ,)" = "no packets,dropped,no cycles,-," ]
-  [ "$(column dropped | tr '\n' ' ')" = "0 2 0 0 " ]
-  [ "$(column cycles | tr '\n' ' ')" = "64000 64000 0 64000 " ]
+  [ "$(values valid | tr '\n' ' ')" = "0 0 0 1 " ]
+  [ "$(values reason | tr '\n' ,)" = "no packets,dropped,no cycles,-," ]
+  [ "$(values dropped | tr '\n' ' ')" = "0 2 0 0 " ]
+  [ "$(values cycles | tr '\n' ' ')" = "64000 64000 0 64000 " ]
 }
 
 @test "--drops-ok accepts drops, but not slices without packets" {
   plan 1 1 '--fault empty@1 --fault drop@2'
   slices --drops-ok
-  [ "$(column valid | tr '\n' ' ')" = "0 1 1 " ]
-  [ "$(column dropped | tr '\n' ' ')" = "0 2 0 " ]
+  [ "$(values valid | tr '\n' ' ')" = "0 1 1 " ]
+  [ "$(values dropped | tr '\n' ' ')" = "0 2 0 " ]
 }
 
 # --- counters --------------------------------------------------------------
@@ -210,13 +210,13 @@ whole_lines() { # FILE: every line has all 14 fields and its end
 # software_counters: skip where not even the kernel's own events can be counted.
 software_counters() {
   slices --perf-events page-faults,context-switches --out probe
-  [ "$(column status '' probe.events | sort -u)" = counted ] ||
-    skip_or_fail "needs perf_event_open for software events: $(column reason '' probe.events | sort -u | tr '\n' ' ')"
+  [ "$(values status '' probe.events | sort -u)" = counted ] ||
+    skip_or_fail "needs perf_event_open for software events: $(values reason '' probe.events | sort -u | tr '\n' ' ')"
 }
 
 # usual NAME PROCESS [FILE]: the value most slices have; the first ones fault in code and stack.
 usual() {
-  column "$1" "$2" "${3:-out.tsv.perf}" | sort -n | uniq -c | sort -n | awk '{ value = $2 } END { print value }'
+  values "$1" "$2" "${3:-out.tsv.perf}" | sort -n | uniq -c | sort -n | awk '{ value = $2 } END { print value }'
 }
 
 # with_pmu ARGUMENT...: slices on a machine with a PMU of its own, see the fixture.
@@ -238,10 +238,10 @@ with_pmu() {
   [ "$(usual page-faults 1)" = 100 ]
   [ "$(usual page-faults 2)" = 650 ]
   # each slice waits for its command, and the one with a worker for that as well
-  column context-switches '' out.tsv.perf | awk '$1 < 1 { exit 1 }'
+  values context-switches '' out.tsv.perf | awk '$1 < 1 { exit 1 }'
   # 10 timed iterations of 64 packets and one that is not
-  [ "$(column packets '' out.tsv.perf | sort -u)" = 704 ]
-  [ "$(column round 1 out.tsv.perf | paste -sd ' ')" = "1 2 3 4 5 6 7 8 9" ]
+  [ "$(values packets '' out.tsv.perf | sort -u)" = 704 ]
+  [ "$(values round 1 out.tsv.perf | paste -sd ' ')" = "1 2 3 4 5 6 7 8 9" ]
   [ "$(cut -f 3-6 out.tsv.perf | sed 1d | sort -u | tr '\t\n' ' ,')" = "meson-static gcc 22.11 0,meson-static gcc 22.11 1," ]
   [ "$(tr '\t\n' ' ,' <out.tsv.events)" = "epoch event status slices reason,1 context-switches counted 18 -,1 page-faults counted 18 -," ]
 }
@@ -256,7 +256,7 @@ with_pmu() {
   slices --rounds 9 --perf-events task-clock,page-faults
   [ "$(usual page-faults 1)" = 100 ]
   [ "$(usual page-faults 2)" = 5000 ]
-  column task-clock '' out.tsv.perf | awk '$1 < 1 { exit 1 }'
+  values task-clock '' out.tsv.perf | awk '$1 < 1 { exit 1 }'
 }
 
 @test "counters: with --cpu only threads on the forwarding CPUs count" {
@@ -278,8 +278,8 @@ with_pmu() {
   plan 1 2 '--fault exit@3'
   software_counters
   slices --rounds 4 --perf-events page-faults 2>err
-  [ "$(column round 1 out.tsv.perf | paste -sd ' ')" = "1 3 4" ]
-  [ "$(column round 2 out.tsv.perf | paste -sd ' ')" = "1 2" ]
+  [ "$(values round 1 out.tsv.perf | paste -sd ' ')" = "1 3 4" ]
+  [ "$(values round 2 out.tsv.perf | paste -sd ' ')" = "1 2" ]
   slices --rounds 4 --perf-events none --out none.tsv 2>err
   diff out.tsv none.tsv
   [ ! -e none.tsv.perf ]
@@ -290,22 +290,22 @@ with_pmu() {
   plan 1 1 -
   slices
   [ "$(head -n 1 out.tsv.perf | tr '\t' ' ')" = "epoch round variant cc dpdk layout process packets cycles instructions branch-misses L1-icache-load-misses iTLB-load-misses" ]
-  [ "$(column event '' out.tsv.events | paste -sd ' ')" = "cycles instructions branch-misses L1-icache-load-misses iTLB-load-misses" ]
+  [ "$(values event '' out.tsv.events | paste -sd ' ')" = "cycles instructions branch-misses L1-icache-load-misses iTLB-load-misses" ]
   awk -F '\t' '
     NF != 5 { exit 1 }
     NR > 1 && $3 == "counted" && $4 == 0 { exit 1 }
     NR > 1 && $3 ~ /absent|refused/ && $5 !~ /^perf_event_open: [A-Z]/ { exit 1 }' out.tsv.events
-  [[ $(column status '' out.tsv.events | head -n 1) != counted ]] || [ "$(column instructions 1 out.tsv.perf | head -n 1)" -gt 100 ]
+  [[ $(values status '' out.tsv.events | head -n 1) != counted ]] || [ "$(values instructions 1 out.tsv.perf | head -n 1)" -gt 100 ]
 }
 
 @test "counters: a PMU that counts fills all five columns" {
   plan 1 1 '--touch 120'
   software_counters
   PMU=pages with_pmu
-  [ "$(column status '' out.tsv.events | sort -u)" = counted ]
+  [ "$(values status '' out.tsv.events | sort -u)" = counted ]
   [ "$(usual instructions 1)" = 120 ]
   [ "$(usual iTLB-load-misses 1)" = 120 ]
-  column cycles 1 out.tsv.perf | awk '$1 < 100 { exit 1 }'
+  values cycles 1 out.tsv.perf | awk '$1 < 100 { exit 1 }'
 }
 
 @test "counters: a figure of a part of the time is left out, and that is said" {
@@ -313,7 +313,7 @@ with_pmu() {
   software_counters
   # PERF_COUNT_HW_BRANCH_MISSES
   PMU=pages PMU_STEAL=5 with_pmu
-  [ "$(column branch-misses 1 out.tsv.perf | sort -u)" = - ]
+  [ "$(values branch-misses 1 out.tsv.perf | sort -u)" = - ]
   [ "$(usual instructions 1)" = 120 ]
   [ "$(grep branch-misses out.tsv.events | tr '\t' ' ')" = "1 branch-misses multiplexed 0 6 slices left out: the PMU has not enough counters for all events; ask for fewer" ]
   [ "$(grep -c counted out.tsv.events)" -eq 4 ]
@@ -324,7 +324,7 @@ with_pmu() {
   # EACCES, ENOENT, ENOMEM
   PMU_ERRNO=13 PMU_PARANOID=3 with_pmu --perf-events cycles,context-switches
   [ "$(sed 1d out.tsv.events | tr '\t\n' ' |')" = "1 cycles refused 0 perf_event_open: Permission denied; kernel.perf_event_paranoid is 3: allow it with sysctl -w kernel.perf_event_paranoid=2|1 context-switches refused 0 perf_event_open: Permission denied; kernel.perf_event_paranoid is 3: allow it with sysctl -w kernel.perf_event_paranoid=1|" ]
-  [ "$(column valid | sort -u)" = 1 ]
+  [ "$(values valid | sort -u)" = 1 ]
   [ "$(wc -l <out.tsv.perf)" -eq 1 ]
   rm out.tsv
   PMU_ERRNO=1 PMU_PARANOID=1 with_pmu --perf-events cycles
@@ -373,7 +373,7 @@ with_pmu() {
   done < <(orders)
   [ "$(orders | sort -u | wc -l)" -gt 15 ]
   # the column order counts from 1 in each round
-  [ "$(column order | paste -sd ' ' | sed 's/ 1 /\n1 /g' | sort -u)" = "1 2 3 4 5 6" ]
+  [ "$(values order | paste -sd ' ' | sed 's/ 1 /\n1 /g' | sort -u)" = "1 2 3 4 5 6" ]
   # nobody has a place of its own: each of six runs first sometimes
   [ "$(orders | awk '{ print $1 }' | sort -u | wc -l)" -ge 5 ]
 }
@@ -392,13 +392,13 @@ with_pmu() {
   [ "$(orders)" != "$(orders epoch.tsv)" ]
   [ "$(orders seed.tsv)" != "$(orders epoch.tsv)" ]
   # so do the starts
-  [ "$(column start_order '' out.tsv.ready)" = "$(column start_order '' again.tsv.ready)" ]
-  [ "$(column start_order '' out.tsv.ready)" != "$(column start_order '' epoch.tsv.ready)" ]
-  [ "$(column start_order '' out.tsv.ready | tr '\n' ' ')" != "1 2 3 4 5 " ]
+  [ "$(values start_order '' out.tsv.ready)" = "$(values start_order '' again.tsv.ready)" ]
+  [ "$(values start_order '' out.tsv.ready)" != "$(values start_order '' epoch.tsv.ready)" ]
+  [ "$(values start_order '' out.tsv.ready | tr '\n' ' ')" != "1 2 3 4 5 " ]
   # a process that fails does not change the others' turns
   sed -i '4s/--noise 0.5/--fault exit@3/' plan.tsv
   slices --rounds 10 --out fault.tsv 2>/dev/null
-  [ "$(column valid 3 fault.tsv | sort -u | wc -l)" -eq 2 ]
+  [ "$(values valid 3 fault.tsv | sort -u | wc -l)" -eq 2 ]
   [ "$(orders)" = "$(orders fault.tsv)" ]
 }
 
@@ -428,22 +428,22 @@ with_pmu() {
   plan 1 2 '--iteration-ns 20000'
   plan 1 3 '--iteration-ns 80000'
   "$TOOLS/slices" --plan plan.tsv --epoch 1 --rounds 1 --seed 1 --out out.tsv --slice-ms 20
-  n=$(column iterations '' out.tsv.ready | sort -u)
+  n=$(values iterations '' out.tsv.ready | sort -u)
   echo "iterations: $n"
   [ "$n" -gt 400 ]
   [ "$n" -lt 1100 ]
   # the same for every process, in the row as in the command
-  [ "$(column packets | sort -u)" = $((n * 64)) ]
-  [ "$(column warmup 1 out.tsv.ready)" -eq $(((n + 19) / 20)) ]
+  [ "$(values packets | sort -u)" = $((n * 64)) ]
+  [ "$(values warmup 1 out.tsv.ready)" -eq $(((n + 19) / 20)) ]
 }
 
 @test "calibration survives a forwarder that answers at once and one that dies in it" {
   plan 1 1 -
   plan 1 2 '--fault dead@2'
   "$TOOLS/slices" --plan plan.tsv --epoch 1 --rounds 2 --seed 1 --out out.tsv 2>err
-  [ "$(column iterations 1 out.tsv.ready)" -le 4294967295 ]
-  [ "$(column valid 1 | tr '\n' ' ')" = "1 1 " ]
-  [ "$(column reason 2 | sort -u)" = "died: signal 11" ]
+  [ "$(values iterations 1 out.tsv.ready)" -le 4294967295 ]
+  [ "$(values valid 1 | tr '\n' ' ')" = "1 1 " ]
+  [ "$(values reason 2 | sort -u)" = "died: signal 11" ]
 }
 
 # --- failures --------------------------------------------------------------
@@ -479,15 +479,15 @@ with_pmu() {
   for kind in "${!expected[@]}"; do
     p=$((p + 1))
     reason=${expected[$kind]}
-    [ "$(column reason "$p" | uniq | tr '\n' ,)" = "-,$reason," ] || { echo "$kind:"; column reason "$p"; return 1; }
-    [ "$(column valid "$p" | head -n 3 | tr '\n' ' ')" = "1 0 0 " ]
-    [ "$(column valid "$p" | wc -l)" -eq 50 ]
-    [ "$(column packets "$p" | sed 1d | sort -u)" = 0 ]
+    [ "$(values reason "$p" | uniq | tr '\n' ,)" = "-,$reason," ] || { echo "$kind:"; values reason "$p"; return 1; }
+    [ "$(values valid "$p" | head -n 3 | tr '\n' ' ')" = "1 0 0 " ]
+    [ "$(values valid "$p" | wc -l)" -eq 50 ]
+    [ "$(values packets "$p" | sed 1d | sort -u)" = 0 ]
     [[ "$output" == *"process $p (meson-static gcc 22.11 layout $((p - 1))): $reason; see log/epoch-1-process-$p.log"* ]]
   done
-  [ "$(column valid 1 | sort -u)" = 1 ]
-  [ "$(column cycles 1 | sort -u)" = 49280 ]
-  [ "$(column cycles 1 | wc -l)" -eq 50 ]
+  [ "$(values valid 1 | sort -u)" = 1 ]
+  [ "$(values cycles 1 | sort -u)" = 49280 ]
+  [ "$(values cycles 1 | wc -l)" -eq 50 ]
   whole_lines out.tsv
   none_running
 }
@@ -499,9 +499,9 @@ with_pmu() {
   # time for the first one to die in
   plan 1 3 '--iteration-ns 10000000'
   slices --rounds 5 2>err
-  [ "$(column reason 1 | tr '\n' ,)" = "-,-,died: signal 11,died: signal 11,died: signal 11," ]
-  [ "$(column reason 2 | tr '\n' ,)" = "-,-,spoke without being asked,spoke without being asked,spoke without being asked," ]
-  [ "$(column valid 3 | sort -u)" = 1 ]
+  [ "$(values reason 1 | tr '\n' ,)" = "-,-,died: signal 11,died: signal 11,died: signal 11," ]
+  [ "$(values reason 2 | tr '\n' ,)" = "-,-,spoke without being asked,spoke without being asked,spoke without being asked," ]
+  [ "$(values valid 3 | sort -u)" = 1 ]
   none_running
 }
 
@@ -517,15 +517,15 @@ with_pmu() {
   run slices --ready-timeout 2
   [ "$status" -eq 0 ]
   [ "${#lines[@]}" -eq 6 ]
-  [ "$(column valid 1 | sort -u)" = 1 ]
-  [ "$(column valid 7 | sort -u)" = 1 ]
-  [ "$(column reason 2 | sort -u)" = "start failed: exit 1: EAL: Cannot get hugepage information." ]
-  [[ "$(column reason 3 | sort -u)" == "start failed: signal 11: fakefwd: pid="* ]]
-  [[ "$(column reason 4 | sort -u)" == "start failed: timeout: fakefwd: pid="* ]]
-  [[ "$(column reason 5 | sort -u)" == "start failed: bad ready line: fakefwd: pid="* ]]
-  [ "$(column reason 6 | sort -u)" = "start failed: exit 127: cannot execute $BATS_TEST_TMPDIR/no such forwarder: No such file or directory" ]
-  [[ "$(column reason 8 | sort -u)" == "start failed: exit 2: mppsdiff: unknown option"* ]]
-  [ "$(column round | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 8 ]
+  [ "$(values valid 1 | sort -u)" = 1 ]
+  [ "$(values valid 7 | sort -u)" = 1 ]
+  [ "$(values reason 2 | sort -u)" = "start failed: exit 1: EAL: Cannot get hugepage information." ]
+  [[ "$(values reason 3 | sort -u)" == "start failed: signal 11: fakefwd: pid="* ]]
+  [[ "$(values reason 4 | sort -u)" == "start failed: timeout: fakefwd: pid="* ]]
+  [[ "$(values reason 5 | sort -u)" == "start failed: bad ready line: fakefwd: pid="* ]]
+  [ "$(values reason 6 | sort -u)" = "start failed: exit 127: cannot execute $BATS_TEST_TMPDIR/no such forwarder: No such file or directory" ]
+  [[ "$(values reason 8 | sort -u)" == "start failed: exit 2: mppsdiff: unknown option"* ]]
+  [ "$(values round | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 8 ]
   none_running
 }
 
@@ -535,7 +535,7 @@ with_pmu() {
   run slices
   [ "$status" -eq 1 ]
   one_line_error "none of 2 processes ran to the end; the first: start failed: exit 1: EAL: Cannot get hugepage information.; see log/epoch-1-process-1.log"
-  [ "$(column valid | tr -d '\n' | tr -d 0)" = 1 ]
+  [ "$(values valid | tr -d '\n' | tr -d 0)" = 1 ]
   [ "$(wc -l <out.tsv)" -eq 7 ]
 }
 
@@ -545,7 +545,7 @@ with_pmu() {
   run slices --timeout 1
   [ "$status" -eq 0 ]
   [ "$(pids | wc -l)" -eq 3 ]
-  [ "$(column reason 2 | tail -n 1)" = timeout ]
+  [ "$(values reason 2 | tail -n 1)" = timeout ]
   none_running
 }
 
@@ -556,7 +556,7 @@ with_pmu() {
   [ "$status" -eq 0 ]
   one_line_error "process 1 (meson-static gcc 22.11 layout 0): did not quit cleanly"
   [ "$(grep -c end=quit log/*.log | tr '\n' ' ')" = "log/epoch-1-process-1.log:1 log/epoch-1-process-2.log:1 " ]
-  [ "$(column valid | sort -u)" = 1 ]
+  [ "$(values valid | sort -u)" = 1 ]
   none_running
 }
 
@@ -578,7 +578,7 @@ stop_with() { # SIGNAL STATUS
   [ "$(pids | wc -l)" -eq 4 ]
   none_running
   whole_lines out.tsv
-  [ "$(column valid | sort -u)" = 1 ]
+  [ "$(values valid | sort -u)" = 1 ]
   [ "$(wc -l <err)" -eq 1 ]
   # whoever can is given the time to end in order
   grep -q end=eof log/epoch-1-process-2.log
@@ -607,7 +607,7 @@ stop_with() { # SIGNAL STATUS
   run env --ignore-signal=CHLD "$TOOLS/slices" --plan plan.tsv --epoch 1 --rounds 3 --seed 1 --out out.tsv \
     --iterations 10
   [ "$status" -eq 0 ]
-  [ "$(column reason 1 | tail -n 1)" = "died: exit 3" ]
+  [ "$(values reason 1 | tail -n 1)" = "died: exit 3" ]
 }
 
 @test "forwarders hold no pipe of one another" {
@@ -651,7 +651,7 @@ stop_with() { # SIGNAL STATUS
   cp "$FAKE" "a b/fake fwd"
   plan 1 1 '--slices --base 70' 0 "$BATS_TEST_TMPDIR/a b/fake fwd"
   slices --out "a b/out.tsv.part"
-  [ "$(column cycles 1 "a b/out.tsv.part" | sort -u)" = 44800 ]
+  [ "$(values cycles 1 "a b/out.tsv.part" | sort -u)" = 44800 ]
   [ -s "a b/log/epoch-1-process-1.log" ]
   [ -s "a b/out.tsv.part.ready" ]
 }
@@ -699,7 +699,7 @@ stop_with() { # SIGNAL STATUS
 @test "slices works with stdin, stdout and stderr closed" {
   plan 1 1 -
   slices <&- >&- 2>&-
-  [ "$(column valid | tr '\n' ' ')" = "1 1 1 " ]
+  [ "$(values valid | tr '\n' ' ')" = "1 1 1 " ]
   [ "$(wc -l <out.tsv)" -eq 4 ]
   grep -q pid= log/epoch-1-process-1.log
 }
