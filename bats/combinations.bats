@@ -131,3 +131,24 @@ M
     rm -rf results
   done
 }
+
+@test "several linkers: each links every variant and its layouts, beside its own baseline" {
+  local dir variant
+  require_cmd ld.bfd ld.lld
+  run "$KIT/scenarios/software/run" "${short[@]}" --layouts 1 --variants meson-static-nopic,meson-static-nopie --linker bfd,lld
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  dir=$(echo results/*)
+  [ "$(awk -F '\t' 'NR > 1 { print $1, $2, $5 }' "$dir/builds.tsv" | paste -sd,)" = \
+    'meson-static-nopic gcc+bfd ok,meson-static-nopie gcc+bfd ok,meson-static-nopic gcc+lld ok,meson-static-nopie gcc+lld ok' ]
+  for variant in meson-static-nopic meson-static-nopie; do
+    grep -qF -- -fuse-ld=bfd "$dir/proof/$variant-gcc+bfd/link.txt"
+    grep -qF -- -fuse-ld=lld "$dir/proof/$variant-gcc+lld/link.txt"
+  done
+  # four binaries as built and four layouts, all different
+  [ "$(awk -F '\t' 'NR > 1 { print $7 }' "$dir/plan.tsv" | sort -u | wc -l)" -eq 8 ]
+  # a comparison within each linker, and headings that tell them apart
+  [ "$(awk -F '\t' 'NR > 1 && $1 == "meson-static-nopie" { print $2 }' "$dir/effects.tsv" | paste -sd,)" = gcc+bfd,gcc+lld ]
+  grep -q '^With gcc+lld: ' "$dir/report.txt"
+  grep -qE '12\.[0-9.]+, lld<|, lld<' "$dir/forest.svg"
+  grep -q 'bfd: GNU ld' "$dir/meta.json"
+}

@@ -41,6 +41,8 @@ needs a value|--cc
 no compiler 'gcc-99'|--cc gcc,gcc-99
 unknown device|--device hyperloop
 unknown linker|--linker turbo
+--linker names 'lld' twice|--linker lld,bfd,lld
+name one with --linker|--linker bfd,lld --localise
 --epochs takes|--epochs 0
 --epochs takes|--epochs 1e3
 --rounds takes|--rounds 1

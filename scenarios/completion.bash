@@ -77,7 +77,11 @@ _mppsdiff_value() {
       mapfile -t names < <(_mppsdiff_compilers)
       _mppsdiff_list "$2" "${names[@]}"
       ;;
-    --device | --linker) mapfile -t COMPREPLY < <(compgen -W "$(_mppsdiff_known "$1")" -- "$2") ;;
+    --device) mapfile -t COMPREPLY < <(compgen -W "$(_mppsdiff_known "$1")" -- "$2") ;;
+    --linker)
+      IFS=' ' read -r -a names <<<"$(_mppsdiff_known "$1")"
+      _mppsdiff_list "$2" "${names[@]}"
+      ;;
     --dpdk)
       mapfile -t names < <(_mppsdiff_names sources)
       mapfile -t COMPREPLY < <(compgen -W "distro ${names[*]}" -- "$2"; compgen -f -- "$2")

@@ -61,7 +61,9 @@ Build DPDK's variants, forward packets through each, and report the difference.
   --layouts=N         seeded link orders of each variant, 0 to 100 (default 8, quick 4)
   --localise          also say which library, object file and function carries each difference, in
                       instructions per packet (exact) and in cycles (over layouts)
-  --linker=NAME       bfd, gold, lld or mold for the binaries as built (default: the compiler's)
+  --linker=LIST       bfd, gold, lld or mold for the binaries as built (default: the compiler's); several,
+                      comma-separated, are a further axis: each variant is linked by each of them, layouts
+                      too, and compared with its own baseline
   --looks=N           how often the run is looked at, its end included: fixed before it, after equal parts of
                       the epochs; intervals and verdicts account for it (default: up to 4 with
                       --half-width or --until-decided, else 1)
@@ -93,7 +95,7 @@ USAGE
 }
 
 parse_options() {
-  baseline='' ccs=gcc,clang device='' dpdks=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linker=''
+  baseline='' ccs=gcc,clang device='' dpdks=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linkers=''
   looks='' margin=1 max_wait='' huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 until_decided=no variants=''
   junit='' strict=no summary='' localise=no perf_events=''
   own_a=() own_b=()
@@ -114,7 +116,7 @@ parse_options() {
       --help) usage; exit 0 ;;
       --junit) need_value "$@"; junit=$2; shift 2 ;;
       --layouts) need_value "$@"; layouts=$2; shift 2 ;;
-      --linker) need_value "$@"; linker=$2; shift 2 ;;
+      --linker) need_value "$@"; linkers=$2; shift 2 ;;
       --localise) localise=yes; shift ;;
       --looks) need_value "$@"; looks=$2; shift 2 ;;
       --margin) need_value "$@"; margin=${2%\%}; shift 2 ;;
@@ -197,7 +199,7 @@ check_options() {
   looks=$PLAN_LOOKS
   [ -z "$gate" ] || percent gate "$gate"
   case $device in '' | software | ring | null) ;; *) die "unknown device '$device'; known: software ring null" ;; esac
-  case $linker in '' | bfd | gold | lld | mold) ;; *) die "unknown linker '$linker'; known: bfd gold lld mold" ;; esac
+  check_linkers
   own_variants
   variants=${variants:-${scenario_of[variants]}}
   [ "$variants" != all ] || variants=$(keyfile_list variant | paste -sd,)
@@ -218,15 +220,52 @@ check_options() {
   for variant in "${variant_list[@]}"; do variant_load "$variant"; done
   for cc in "${cc_list[@]}"; do
     variant_check_compiler "$cc"
+    # Of several linkers one that cannot do it is a row with the reason.
+    [ "${#linker_list[@]}" -le 1 ] || continue
     for variant in "${variant_list[@]}"; do
       variant_load "$variant"
-      variant_check_linker "$cc" "$linker"
+      variant_check_linker "$cc" "${linker_list[0]-}"
     done
   done
+  list_toolchains
   [[ " ${variant_list[*]} " == *" $baseline "* ]] ||
     die "the baseline '$baseline' is not among the variants (${variant_list[*]}); add it to --variants or name another with --baseline"
   variant_load "$baseline"
   [ -z "${variant_of[expected_error]}" ] || die "the baseline '$baseline' is expected to fail; name another with --baseline"
+}
+
+# check_linkers: fills linker_list; exit 2 for one that is unknown, named twice or not on the machine.
+check_linkers() {
+  local linker
+  IFS=, read -r -a linker_list <<<"$linkers"
+  for linker in "${linker_list[@]}"; do
+    case $linker in bfd | gold | lld | mold) ;; *) die "unknown linker '$linker'; known: bfd gold lld mold" ;; esac
+    [ "$(printf '%s\n' "${linker_list[@]}" | grep -cx "$linker")" -eq 1 ] || die "--linker names '$linker' twice; each is given once"
+    case $linker in
+      lld | mold) need_cmd "ld.$linker" "$linker" ;;
+      *) need_cmd "ld.$linker" binutils ;;
+    esac
+  done
+  [ "$localise" = no ] || [ "${#linker_list[@]}" -le 1 ] || die "--localise links its mixtures with one linker; name one with --linker"
+}
+
+# list_toolchains: toolchain_list, what the rows have as their compiler: gcc, or gcc+lld where there are several
+# linkers; compiler_of and linker_of each.
+list_toolchains() {
+  local cc linker
+  toolchain_list=()
+  declare -gA compiler_of=() linker_of=()
+  for cc in "${cc_list[@]}"; do
+    if [ "${#linker_list[@]}" -le 1 ]; then
+      toolchain_list+=("$cc")
+      compiler_of[$cc]=$cc linker_of[$cc]=${linker_list[0]-}
+      continue
+    fi
+    for linker in "${linker_list[@]}"; do
+      toolchain_list+=("$cc+$linker")
+      compiler_of[$cc+$linker]=$cc linker_of[$cc+$linker]=$linker
+    done
+  done
 }
 
 load_scenario() {
@@ -306,7 +345,7 @@ of_release() {
 # build_all: one row of builds.tsv a variant, compiler and release; a failure is a row, and the rest goes on.
 build_all() {
   local variant cc release
-  builds_done=0 builds_total=$((${#variant_list[@]} * ${#cc_list[@]} * ${#releases[@]}))
+  builds_done=0 builds_total=$((${#variant_list[@]} * ${#toolchain_list[@]} * ${#releases[@]}))
   declare -gA folder_of=()
   : >"$work/binaries"
   proof_header >"$work/builds.tsv"
@@ -315,12 +354,12 @@ build_all() {
   proof_functions_header >"$work/proof/inlining.tsv"
   proof_notes_header >"$work/proof/notes.tsv"
   for release in "${releases[@]}"; do
-    for cc in "${cc_list[@]}"; do
+    for cc in "${toolchain_list[@]}"; do
       for variant in "${variant_list[@]}"; do build_one "$variant" "$cc" "$release"; done
     done
   done
   for release in "${releases[@]}"; do
-    for cc in "${cc_list[@]}"; do
+    for cc in "${toolchain_list[@]}"; do
       for variant in "${variant_list[@]}"; do
         [ -n "${folder_of[$release/$cc/$variant]:-}" ] || continue
         note_step "link and prove: DPDK $release, $variant, $cc"
@@ -354,7 +393,7 @@ build_one() {
     return
   fi
   [ -z "${VARIANT_FILES[$1]:-}" ] || which=(--variant-file "${VARIANT_FILES[$1]}")
-  supervise "$kit/reproducers/build" --identity "${source_file[$3]}" "${which[@]}" --cc "$2" \
+  supervise "$kit/reproducers/build" --identity "${source_file[$3]}" "${which[@]}" --cc "${compiler_of[$2]}" \
     --error-file "$work/error" "${build_options[@]}" >"$work/out" || status=$?
   case $status in
     0) built "$@" ;;
@@ -378,13 +417,23 @@ link_one() {
 
 # link_all VARIANT CC RELEASE: the binary as built, its proof, and the layouts.
 link_all() {
-  local seed_now binary dir=${folder_of[$3/$2/$1]}
+  local seed_now binary dir=${folder_of[$3/$2/$1]} linker=${linker_of[$2]}
+  local -a shuffled_by=()
+  if [ "${#linker_list[@]}" -gt 1 ]; then
+    shuffled_by=(--linker "$linker")
+    variant_load "$1"
+    if ! (variant_check_compiler "${compiler_of[$2]}" && variant_check_linker "${compiler_of[$2]}" "$linker") 2>"$work/error"; then
+      sed -i 's/^mppsdiff: //' "$work/error"
+      failed_row "$@" 'link failed'
+      return
+    fi
+  fi
   link_one "$dir" ${linker:+--linker "$linker"} || { failed_row "$@" 'link failed'; return; }
   binary=$(cat "$work/out")
   proof_row "$1" "$2" "$dir" "${folder_of[$3/$2/$baseline]:-}" "$binary" "$work" "$(build_name "$@")" || { failures=$((failures + 1)); return 0; }
   printf '%s\t%s\t%s\t0\t%s\n' "$1" "${2##*/}" "$3" "$binary" >>"$work/binaries"
   for ((seed_now = 1; seed_now <= layouts; seed_now++)); do
-    link_one "$dir" --seed "$seed_now" || { failed_row "$@" 'link failed'; return; }
+    link_one "$dir" --seed "$seed_now" "${shuffled_by[@]}" || { failed_row "$@" 'link failed'; return; }
     printf '%s\t%s\t%s\t%s\t%s\n' "$1" "${2##*/}" "$3" "$seed_now" "$(cat "$work/out")" >>"$work/binaries"
   done
 }
@@ -631,7 +680,7 @@ localise_all() {
   local variant cc release
   [ "$localise" = yes ] || return 0
   for release in "${measured_releases[@]}"; do
-    for cc in "${cc_list[@]}"; do
+    for cc in "${toolchain_list[@]}"; do
       is_measured "$baseline" "$cc" "$release" || continue
       for variant in "${variant_list[@]}"; do
         [ "$variant" != "$baseline" ] && is_measured "$variant" "$cc" "$release" || continue
@@ -725,7 +774,7 @@ json_lines() {
 }
 
 compilers_json() {
-  awk -F '\t' 'NR > 1 && !seen[$2]++ { print $2 "\t" $3 }' "$work/builds.tsv" |
+  awk -F '\t' 'NR > 1 && !seen[$2]++ { linker = ""; if (match($2, /[+](bfd|gold|lld|mold)$/)) linker = ", " substr($2, RSTART + 1); print $2 "\t" $3 linker }' "$work/builds.tsv" |
     jq -Rn '[inputs | split("\t") | {name: .[0], version: .[1]}]'
 }
 
@@ -822,7 +871,7 @@ write_meta() {
     --argjson looks "$looks" --argjson look "$look" --argjson planned "$epochs" --argjson half_width "$half_width" \
     --arg stopped "$stopped" --argjson until_decided "$([ "$until_decided" = yes ] && echo true || echo false)" \
     --argjson function_sections "$([ "$function_sections" = yes ] && echo true || echo false)" \
-    --argjson variants "$(printf '%s\n' "${variant_list[@]}" | json_lines)" --argjson cc "$(printf '%s\n' "${cc_list[@]}" | json_lines)" \
+    --argjson variants "$(printf '%s\n' "${variant_list[@]}" | json_lines)" --argjson cc "$(printf '%s\n' "${toolchain_list[@]}" | json_lines)" \
     --argjson described "$(variants_json)" --argjson warnings "$(printf '%s\n' "${warnings[@]}" | json_lines)" \
     '{kit: {version: $version, commit: $commit, command: $command}, date_utc: $date,
       question: $question, variants: $described,
@@ -841,8 +890,13 @@ kit_version() {
 }
 
 linker_text() {
-  local first how
+  local first how linker
   first=$(cut -f5 "$work/binaries" | sed -n 1p)
+  if [ "${#linker_list[@]}" -gt 1 ] && [ -n "$first" ]; then
+    for linker in "${linker_list[@]}"; do printf '%s: %s\n' "$linker" "$("ld.$linker" --version | sed -n 1p)"; done | paste -sd ';' | sed 's/;/; /g'
+    return
+  fi
+  linker=${linker_list[0]-}
   how="as built: ${linker:-the default of the compiler}, $(ld --version | sed -n 1p)"
   [ "$layouts" -eq 0 ] || how+="; layouts: $(ld.lld --version | sed -n 1p)"
   [ -n "$first" ] || how=none

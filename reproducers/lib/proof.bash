@@ -13,8 +13,9 @@ proof_header() {
 }
 
 proof_failed() { # VARIANT CC DPDK STATUS REASON LOG: the row of a build that has no binary to measure
-  local version=-
-  version=$(PATH=$(path_without_ccache) "$2" --version 2>/dev/null | sed -n 1p) || true
+  local version=- linker cc=$2
+  for linker in bfd gold lld mold; do cc=${cc%"+$linker"}; done
+  version=$(PATH=$(path_without_ccache) "$cc" --version 2>/dev/null | sed -n 1p) || true
   printf '%s\t' "$1" "$2" "${version:--}" "$3" "$4" "$5" "$6" - - - - - - - - - - - - - - - -
   printf -- '-\n'
 }
