@@ -75,21 +75,24 @@ unpacked() { # FILE: unpacks into ./un and prints the folder
   printf '#!/bin/sh\n[ "$1" = -n ] && echo lab7-secret.example || exec /bin/uname "$@"\n' >"$BATS_TEST_TMPDIR/bin/uname"
   chmod +x "$BATS_TEST_TMPDIR/bin"/*
   text="lab7-secret.example lab7-secret mallory $HOME/x $KIT/fwd 02:1a:2B:3c:4d:5e /home/eve/dpdk/lib.c"
+  text+=" /srv/acme/tree/lib/x.c:3: error -I../../../srv/acme/tree/lib /opt/acme/bin/gcc -L/opt/acme/lib /usr/bin/gcc a/b https://doc.dpdk.org/guides/x"
   printf '%s\n' "$text" >"$result/logs/x-gcc.log"
   printf '%s\n' "$text" | gzip >"$result/proof/x-gcc/commands.tsv.gz"
-  jq --arg t "$text" '.scenario.used = $t | .kit.command = $t' "$result/meta.json" >"$result/meta.new" && mv "$result/meta.new" "$result/meta.json"
+  jq --arg t "$text" '.scenario.used = $t | .kit.command = $t | .dpdk[0].from = "/srv/acme/tree"' "$result/meta.json" >"$result/meta.new" && mv "$result/meta.new" "$result/meta.json"
   "$KIT/plots/report" "$result" >/dev/null
   grep -q lab7-secret "$result/report.html"
   PATH=$BATS_TEST_TMPDIR/bin:$PATH run "$bundle" --redact --out "$BATS_TEST_TMPDIR/r.tar.zst" "$result"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   dir=$(unpacked "$BATS_TEST_TMPDIR/r.tar.zst")
-  for text in lab7-secret mallory me.too "$KIT" 02:1a:2B:3c:4d:5e /home/eve; do
+  for text in lab7-secret mallory me.too "$KIT" 02:1a:2B:3c:4d:5e /home/eve acme; do
     run grep -rF -- "$text" "$dir"
     [ "$status" -eq 1 ] || { echo "left: $text: $output"; return 1; }
     run grep -F -- "$text" <(gzip -dc "$dir/proof/x-gcc/commands.tsv.gz")
     [ "$status" -eq 1 ] || { echo "left in the gz: $text"; return 1; }
   done
   grep -q 'HOST HOST USER HOME/x KIT/fwd MAC /home/USER/dpdk/lib.c' "$dir/logs/x-gcc.log"
+  # A tree and a compiler of one's own by their last names; what every machine has, and what is no path, stays.
+  grep -qF 'PATH/x.c:3: error -I../../../SOURCE/lib PATH/gcc -LPATH/lib /usr/bin/gcc a/b https://doc.dpdk.org/guides/x' "$dir/logs/x-gcc.log"
   cmp "$result/effects.tsv" "$dir/effects.tsv"
   [ -s "$dir/forest.png" ] && [ -s "$dir/report.html" ]
 }
