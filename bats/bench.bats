@@ -54,35 +54,37 @@ CASES
 @test "known: groups hold every trial and every A/A pair once, and sides draw layouts of their own" {
   library
   mkdir "$keep"
-  sizes=(1 3) works=(10 30) trials=3 aa=8 epochs=4 layouts=5
+  sizes=(1 3) works=(10 30) trials=3 aa=8 epochs=4 layouts=5 reference_work=99
   known_groups >"$keep/groups"
   [ "$(wc -l <"$keep/groups")" -eq 8 ]
   [ "$(awk '$2 != "-" { print $2, $3 }' "$keep/groups" | sort -u | wc -l)" -eq 6 ]
   [ "$(awk '$4 == "yes"' "$keep/groups" | wc -l)" -eq 8 ]
   local -A binary_of=()
   local work_now layout
-  for work_now in 0 10 30; do for layout in 1 2 3 4 5; do binary_of[$work_now/$layout]=/w$work_now/l$layout; done; done
+  for work_now in 0 10 30 99; do for layout in 1 2 3 4 5; do binary_of[$work_now/$layout]=/w$work_now/l$layout; done; done
   known_rows 1 8 >"$keep/rows"
-  # six groups of three processes and two of two, in four epochs; each epoch is a layout of its own
-  [ "$(wc -l <"$keep/rows")" -eq $(((6 * 3 + 2 * 2) * 4)) ]
+  # six groups of three processes, two of two and one pair for the truth, in four epochs; each epoch is a layout of its own
+  [ "$(wc -l <"$keep/rows")" -eq $(((6 * 3 + 2 * 2 + 2) * 4)) ]
   [ "$(awk -F '\t' '$1 != $3' "$keep/rows" | wc -l)" -eq 0 ]
-  [ "$(awk -F '\t' '$2 ~ /slow/ && $4 !~ /^\/w[13]0\// || $2 !~ /slow/ && $4 !~ /^\/w0\//' "$keep/rows" | wc -l)" -eq 0 ]
+  [ "$(awk -F '\t' '$2 ~ /slow/ && $4 !~ /^\/w[13]0\// || $2 ~ /much/ && $4 !~ /^\/w99\// || $2 !~ /slow|much/ && $4 !~ /^\/w0\//' "$keep/rows" | wc -l)" -eq 0 ]
   [ "$(cut -f4 "$keep/rows" | sed 's#.*/##' | sort -u | wc -l)" -eq 5 ]
   # base and aa of a group agree by chance only: one time in five
   awk -F '\t' '{ split($2, g, "-"); at[$1, g[1], g[2]] = $4 } END { for (k in at) { split(k, p, SUBSEP); if (p[3] == "aa") { n++; same += at[k] == at[p[1], p[2], "base"] } } exit !(n == 32 && same < 20) }' "$keep/rows"
-  [ "$(known_rows 3 4 | cut -f2 | sort -u | cut -d- -f1 | sort -u | paste -sd,)" = g003,g004 ]
+  # the two sides of the pair for the truth have one layout, which changes from epoch to epoch
+  awk -F '\t' '$2 ~ /^r001/ { sub(/.*\//, "", $4); if ($2 ~ /base/) base[$1] = $4; else much[$1] = $4; seen[$4] = 1 } END { for (e in base) if (base[e] != much[e]) exit 1; n = 0; for (l in seen) n++; exit n != 4 }' "$keep/rows"
+  [ "$(known_rows 3 4 | cut -f2 | sort -u | cut -d- -f1 | sort -u | paste -sd,)" = g003,g004,r003 ]
 }
 
 @test "known: the table counts verdicts, holds and false alarms" {
   library
   mkdir -p "$keep/groups-001"
-  step=0.001 step_low=0.0009 step_high=0.0011 epochs=4
+  epochs=4
   echo 2000 >"$keep/groups-001/wall_ms"
   printf 'epoch\n1\n1\n1\n1\n' >"$keep/groups-001/plan.tsv"
   {
-    # size work group ratio low high verdict seconds; the truth of size 1 is 1.010
-    printf '0\t0\t1\t1.001\t0.999\t1.003\tundecided\t1\n0\t0\t2\t1.004\t1.002\t1.006\tslower\t1\n'
-    printf '1\t10\t1\t1.011\t1.006\t1.016\tslower\t2\n1\t10\t2\t1.005\t1.001\t1.009\tundecided\t2\n'
+    # size work group ratio low high verdict seconds truth low high; the second trial's instructions cost more
+    printf '0\t0\t1\t1.001\t0.999\t1.003\tundecided\t1\t1\t1\t1\n0\t0\t2\t1.004\t1.002\t1.006\tslower\t1\t1\t1\t1\n'
+    printf '1\t10\t1\t1.011\t1.006\t1.016\tslower\t2\t1.008\t1.007\t1.009\n1\t10\t2\t1.005\t1.001\t1.009\tundecided\t2\t1.012\t1.011\t1.013\n'
   } >"$keep/groups-001/known.tsv"
   run known_table
   [ "$status" -eq 0 ]

@@ -13,11 +13,19 @@
  * it away: the unit of replication is the (layout, epoch), and the effect is
  * the plain mean over the layouts of the mean over their starts.
  *
+ * Process starts of one layout, where there are 20 or more, are centred by their 20 %
+ * trimmed mean: what disturbs a machine for seconds (a neighbour of a virtual
+ * machine) makes a few starts wrong by any amount, and more rounds of them do not
+ * help. Layouts are not trimmed: their luck is no disturbance, a build gets it, and the
+ * effect is what a link costs on average.
+ *
  * Interval. value +- t(df) x se. se comes from resampling (seeded, GSL), of the
  * highest level that has two members: layouts, or else epochs (process starts),
  * or else rounds. A layout takes its epochs with it and an epoch its rounds:
  * the spread between the members of a level already holds everything that
- * happens below it. n - 1 of the n members are drawn with replacement, which
+ * happens below it. Trimmed starts have the se of their Winsorised spread, with the
+ * degrees of freedom of those that are left (Tukey and McLaughlin, Sankhya A 25, 1963).
+ * Otherwise n - 1 of the n members are drawn with replacement, which
  * makes the resampled variance unbiased (Rao and Wu, JASA 83, 1988; the
  * "ultimate cluster" of survey sampling), and df = n - 1. Rounds are drawn in
  * blocks of the square root of their number, since slow states last.
@@ -86,6 +94,7 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +115,10 @@
 
 /* Points at which a density is known when looks are accounted for. */
 #define NODES 96
+
+/* From so many process starts on, this share is left out at each end. */
+#define TRIM_FROM 20
+#define TRIM	  0.2
 
 /* How often an interval may miss the truth. */
 #define INTERVAL_MISS 0.05
@@ -140,6 +153,52 @@ resample_mean(const double *x, size_t n, gsl_rng *rng)
 	}
 	se = gsl_stats_sd(mean, 1, draws);
 	free(mean);
+	return se;
+}
+
+/* Members left out at each end of n process starts. */
+static size_t
+trimmed_of(size_t n)
+{
+	return n < TRIM_FROM ? 0 : (size_t)floor(TRIM * (double)n);
+}
+
+/* x[0..n-1] in ascending order; to be freed. */
+static double *
+sorted_copy(const double *x, size_t n)
+{
+	double *copy = xcalloc(n, sizeof(*copy));
+
+	memcpy(copy, x, n * sizeof(*copy));
+	gsl_sort(copy, 1, n);
+	return copy;
+}
+
+/* Centre of the process starts x[0..n-1]: their mean, trimmed where there are enough. */
+static double
+centre_of_starts(const double *x, size_t n)
+{
+	double *sorted = sorted_copy(x, n), centre;
+	size_t cut = trimmed_of(n);
+
+	centre = gsl_stats_mean(sorted + cut, 1, n - 2 * cut);
+	free(sorted);
+	return centre;
+}
+
+/* se of the trimmed mean of x[0..n-1], cut > 0 at each end; df in *df. */
+static double
+trimmed_se(const double *x, size_t n, size_t cut, double *df)
+{
+	double *w = sorted_copy(x, n), left = (double)(n - 2 * cut), se;
+
+	for (size_t i = 0; i < cut; i++) {
+		w[i] = w[cut];
+		w[n - 1 - i] = w[n - 1 - cut];
+	}
+	se = gsl_stats_sd(w, 1, n) * sqrt((double)n) / left;
+	*df = left - 1;
+	free(w);
 	return se;
 }
 
@@ -196,16 +255,18 @@ static size_t
 collect_means(
 	const struct unit *u, size_t n, double *cell, size_t *n_cells, struct layout_mean *layout)
 {
-	size_t n_layouts = 0, i, j;
+	size_t n_layouts = 0, first = 0, i, j;
 
 	*n_cells = 0;
 	for (i = 0; i < n; i = j) {
 		struct layout_mean *l;
 		double sum = 0;
 
-		if (n_layouts == 0 || layout[n_layouts - 1].layout != u[i].layout)
+		if (n_layouts == 0 || layout[n_layouts - 1].layout != u[i].layout) {
 			layout[n_layouts++] =
 				(struct layout_mean){u[i].layout, u[i].base_layout, true, 0, 0, 0};
+			first = *n_cells;
+		}
 		l = &layout[n_layouts - 1];
 		for (j = i; j < n && u[j].layout == u[i].layout && u[j].epoch == u[i].epoch; j++) {
 			sum += u[j].y;
@@ -213,10 +274,11 @@ collect_means(
 				l->borrowed = false;
 		}
 		cell[(*n_cells)++] = sum / (double)(j - i);
-		/* running mean over the layout's epochs */
 		l->n_epochs++;
 		l->n_units += j - i;
-		l->mean += (cell[*n_cells - 1] - l->mean) / (double)l->n_epochs;
+		/* the last epoch of the layout has the last word */
+		if (j == n || u[j].layout != u[i].layout)
+			l->mean = centre_of_starts(cell + first, l->n_epochs);
 	}
 	return n_layouts;
 }
@@ -266,15 +328,27 @@ finish(struct estimate *e)
 	}
 }
 
-/* Interval over the members of the top level. */
+/* Interval over layouts. */
 static void
-estimate_over(struct estimate *e, enum level level, const double *member, size_t n, double factor,
-	gsl_rng *rng)
+estimate_layouts(struct estimate *e, const double *member, size_t n, double factor, gsl_rng *rng)
 {
-	e->level = level;
+	e->level = LEVEL_LAYOUTS;
 	e->n_top = n;
 	e->se = resample_mean(member, n, rng) * sqrt(factor);
 	e->df = (double)n - 1;
+	finish(e);
+}
+
+/* Interval over process starts. */
+static void
+estimate_starts(struct estimate *e, const double *start, size_t n, gsl_rng *rng)
+{
+	size_t cut = trimmed_of(n);
+
+	e->level = LEVEL_EPOCHS;
+	e->n_top = n;
+	e->df = (double)n - 1;
+	e->se = cut > 0 ? trimmed_se(start, n, cut, &e->df) : resample_mean(start, n, rng);
 	finish(e);
 }
 
@@ -302,19 +376,20 @@ estimate_sorted(struct estimate *e, const struct unit *u, enum clusters clusters
 		member[i] = layout[i].mean;
 		e->n_borrowed_layouts += layout[i].borrowed;
 	}
-	e->value = clusters == BY_UNIT ? gsl_stats_mean(cell, 1, n_cells)
+	e->value = clusters == BY_UNIT ? centre_of_starts(cell, n_cells)
 				       : gsl_stats_mean(member, 1, e->n_layouts);
 	if (e->n_layouts >= 2 && clusters == BY_LAYOUT) {
-		estimate_over(e, LEVEL_LAYOUTS, member, e->n_layouts,
-			sharing_factor(layout, e->n_layouts), rng);
+		estimate_layouts(
+			e, member, e->n_layouts, sharing_factor(layout, e->n_layouts), rng);
 		e->layout_sd = gsl_stats_sd(member, 1, e->n_layouts);
 	} else if (n_cells >= 2) {
-		estimate_over(e, LEVEL_EPOCHS, cell, n_cells, 1, rng);
+		estimate_starts(e, cell, n_cells, rng);
 	} else if (n >= 2) {
 		/* several starts of one layout in one epoch */
 		for (i = 0; i < n; i++)
 			cell[i] = u[i].y;
-		estimate_over(e, LEVEL_EPOCHS, cell, n, 1, rng);
+		e->value = centre_of_starts(cell, n);
+		estimate_starts(e, cell, n, rng);
 	} else {
 		estimate_rounds(e, u, rng);
 	}

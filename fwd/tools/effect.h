@@ -35,7 +35,7 @@ struct estimate {
 	enum level level;
 	size_t n_units, n_layouts, n_rounds;
 	size_t n_top; /* members of the level */
-	double value; /* mean over layouts of the mean over their starts; NAN without units */
+	double value; /* mean over layouts of the centre of their starts; NAN without units */
 	double se, df;
 	double miss;	     /* share of runs in which the interval may miss the truth: 0.05 */
 	double low, high;    /* the interval; NAN at LEVEL_NONE */
@@ -45,7 +45,7 @@ struct estimate {
 	size_t n_borrowed_layouts; /* layouts compared with another layout of the baseline */
 };
 
-/* Mean over the layouts of the mean over their epochs of y; NAN without units. */
+/* Mean over the layouts of the centre over their epochs of y; NAN without units. */
 double mean_over_layouts(const struct unit *unit, size_t n);
 
 /* Units as clusters of layouts, or every unit for itself (A/A: same bytes on both sides). */

@@ -300,6 +300,8 @@ static const struct design designs[] = {
 	{"layouts-8-epochs-4", 4, 8, 0.05, 0.02, 0.03, NORMAL, 1, CROSSED},
 	{"as-built-4", 4, 0, 0, 0.02, 0.03, NORMAL, 1, CROSSED},
 	{"as-built-8", 8, 0, 0, 0.02, 0.03, NORMAL, 1, CROSSED},
+	{"as-built-40", 40, 0, 0, 0.02, 0.03, NORMAL, 1, CROSSED},
+	{"as-built-40-heavy", 40, 0, 0, 0.02, 0.03, HEAVY, 1, CROSSED},
 	{"quiet-8", 8, 0, 0, 0.002, 0.01, NORMAL, 1, CROSSED},
 	{"noise-only-8", 8, 0, 0, 0, 0.03, NORMAL, 1, CROSSED},
 	{"heavy-8", 8, 1, 0.05, 0.02, 0.03, HEAVY, 1, NESTED_LAYOUTS},

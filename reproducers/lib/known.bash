@@ -7,7 +7,13 @@
 # verdicts, and they are counted.
 #
 # A group is a trial and an A/A pair that share a baseline: base, aa (the same work) and slow (a known bit
-# more). Groups are measured some at a time, all their processes taking turns in one run of measure.
+# more). Groups are measured some at a time, all their processes taking turns in one run of measure. Among them is
+# a pair of their own for the truth: the same number of instructions is another share of a packet's cycles whenever
+# a neighbour takes the cache, so what one of them costs is measured in the same minutes.
+
+# Instructions a burst that both sides of each pair have. Behind the first ones the processor still waits for
+# something else, so they cost less than those after them, and a few would cost less than their share of many.
+KNOWN_FLOOR=256
 
 # --- the device ------------------------------------------------------------------------------
 
@@ -83,50 +89,53 @@ plan_rows() {
 
 # --- binaries --------------------------------------------------------------------------------
 
-# known_link WORK: links the pool of layouts (or the one as built) with so much work; binary_of[WORK/SEED].
+# known_link WORK: links the pool of layouts (or the one as built) with so much work above the floor;
+# binary_of[WORK/SEED].
 known_link() {
   local layout
   for ((layout = layouts > 0 ? 1 : 0; layout <= layouts; layout++)); do
     [ -z "${binary_of[$1/$layout]:-}" ] || continue
     progress "known: link" "${#binary_of[@]}" $(((layouts > 0 ? layouts : 1) * (${#sizes[@]} + 3)))
-    binary_of[$1/$layout]=$("$here/link" --build "$known_build" --extra-burst "$1" --seed "$layout")
+    binary_of[$1/$layout]=$("$here/link" --build "$known_build" --extra-burst $((KNOWN_FLOOR + $1)) --seed "$layout")
   done
 }
 
 # --- calibration -----------------------------------------------------------------------------
 
-# known_calibrate: what an instruction a burst costs, as a share: step, step_low, step_high. First roughly, with
-# all the work there can be; then with as much as makes a quarter: near the sizes in question, because where
-# the machine is disturbed longer slices suffer more, and still far above the noise.
+# known_calibrate: roughly what an instruction a burst costs, as a share: step; by it the work of each size is chosen,
+# and that of the pairs for the truth, about a quarter: far above the noise, and not so far that the slices'
+# length tells.
 known_calibrate() {
+  local dir=$keep/calibration layout epoch most=$((2000 - KNOWN_FLOOR))
   known_link 0
-  calibrate_with 2000 4 || return
-  calibration_work=$(awk -v step="$step" 'BEGIN { n = int(0.25 / step + 0.5); print (n < 1 ? 1 : (n > 2000 ? 2000 : n)) }')
-  # Layouts replicate as starts do.
-  calibrate_with "$calibration_work" $((layouts > 0 ? (calibration_epochs + 3) / 4 : calibration_epochs))
-}
-
-# calibrate_with WORK EPOCHS: both sides of a pair have the same layout, byte by byte but for the work, so that
-# luck cancels.
-calibrate_with() {
-  local dir=$keep/calibration-$1 layout epoch
-  known_link "$1"
+  known_link "$most"
   mkdir -p "$dir"
-  for ((epoch = 1; epoch <= $2; epoch++)); do
+  for ((epoch = 1; epoch <= calibration_epochs; epoch++)); do
     for ((layout = layouts > 0 ? 1 : 0; layout <= layouts; layout++)); do
-      printf '%d\tbase\t%d\t%s\n' "$epoch" "$layout" "${binary_of[0/$layout]}"
-      printf '%d\tmuch\t%d\t%s\n' "$epoch" "$layout" "${binary_of[$1/$layout]}"
+      printf '%d\tr000-base\t%d\t%s\n' "$epoch" "$layout" "${binary_of[0/$layout]}"
+      printf '%d\tr000-much\t%d\t%s\n' "$epoch" "$layout" "${binary_of[$most/$layout]}"
     done
   done | plan_rows >"$dir/plan.tsv"
-  bench_measure "$dir" base "$rounds" "$slice_ms" || return
-  "$tools/stats" --baseline base --seed "$seed" --out "$dir/effects.tsv" "$dir/slices.tsv"
-  IFS=$'\t' read -r step step_low step_high base_cycles < <(awk -F '\t' -v much="$1" '
-    NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-    $col["variant"] == "base" { cycles = $col["cycles_per_packet"] }
-    $col["variant"] == "much" { printf "%.9f\t%.9f\t%.9f\t%s\n", ($col["ratio"] - 1) / much, ($col["ratio_low"] - 1) / much, ($col["ratio_high"] - 1) / much, cycles }
-  ' "$dir/effects.tsv")
+  bench_measure "$dir" r000-base "$rounds" "$slice_ms" || return
+  known_reference "$dir" 0 "$most"
   awk -v step="$step" 'BEGIN { exit !(step > 0.00001) }' ||
-    { printf 'known: not measured: %d instructions a burst cost %s of the baseline; the machine is too noisy to calibrate\n' "$1" "$step"; return 1; }
+    { printf 'known: not measured: %d instructions a burst cost %s of the baseline; the machine is too noisy to calibrate\n' "$most" "$step"; return 1; }
+  reference_work=$(awk -v step="$step" -v most="$most" 'BEGIN { n = int(0.25 / step + 0.5); print (n < 1 ? 1 : (n > most ? most : n)) }')
+  known_link "$reference_work"
+}
+
+# known_reference DIR GROUP WORK: what an instruction a burst costs by the pair in DIR, as a share: step, step_low,
+# step_high; base_cycles.
+known_reference() {
+  local base
+  base=$(printf 'r%03d-base' "$2")
+  awk -F '\t' -v base="$base" -v much="${base%base}much" 'NR == 1 || $4 == base || $4 == much' "$1/slices.tsv" >"$work/reference.tsv"
+  "$tools/stats" --baseline "$base" --seed "$seed" --out "$work/reference-effects.tsv" "$work/reference.tsv"
+  IFS=$'\t' read -r step step_low step_high base_cycles < <(awk -F '\t' -v base="$base" -v much="$3" '
+    NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+    $col["variant"] == base { cycles = $col["cycles_per_packet"]; next }
+    { printf "%.9f\t%.9f\t%.9f\t%s\n", ($col["ratio"] - 1) / much, ($col["ratio_low"] - 1) / much, ($col["ratio_high"] - 1) / much, cycles }
+  ' "$work/reference-effects.tsv")
 }
 
 # known_works: the work of each size, whole instructions; at least one.
@@ -134,7 +143,7 @@ known_works() {
   local size
   works=()
   for size in "${sizes[@]}"; do
-    works+=("$(awk -v size="$size" -v step="$step" 'BEGIN { n = int(size / 100 / step + 0.5); print (n < 1 ? 1 : (n > 2000 ? 2000 : n)) }')")
+    works+=("$(awk -v size="$size" -v step="$step" -v most=$((2000 - KNOWN_FLOOR)) 'BEGIN { n = int(size / 100 / step + 0.5); print (n < 1 ? 1 : (n > most ? most : n)) }')")
   done
 }
 
@@ -150,13 +159,18 @@ known_groups() {
   }'
 }
 
-# known_rows FIRST LAST: the plan rows of these groups. Over layouts each side draws its own from the pool,
-# as variants of really different code would; what it is called (the epoch) only pairs the two sides.
+# known_rows FIRST LAST: the plan rows of these groups and of their pair for the truth. Over layouts each side of a
+# group draws its own from the pool, as variants of really different code would; what it is called (the epoch) only
+# pairs the two sides.
 known_rows() {
-  local epoch group index has_aa label work
+  local epoch group index has_aa label layout
   local -a draw
   for ((epoch = 1; epoch <= epochs; epoch++)); do
     label=$((layouts > 0 ? epoch : 0))
+    # Of one layout, byte by byte but for the work, so that luck cancels.
+    layout=$((layouts > 0 ? (epoch - 1) % layouts + 1 : 0))
+    printf '%d\tr%03d-base\t%d\t%s\n' "$epoch" "$1" "$label" "${binary_of[0/$layout]}"
+    printf '%d\tr%03d-much\t%d\t%s\n' "$epoch" "$1" "$label" "${binary_of[$reference_work/$layout]}"
     while read -r group index _ has_aa; do
       [ "$group" -ge "$1" ] && [ "$group" -le "$2" ] || continue
       draw=(0 0 0)
@@ -181,6 +195,7 @@ known_batch() {
   mkdir -p "$dir"
   known_rows "$1" "$2" | plan_rows >"$dir/plan.tsv"
   bench_measure "$dir" "$(printf 'g%03d-base' "$1")" "$rounds" "$slice_ms" || return
+  known_reference "$dir" "$1" "$reference_work"
   while read -r group index _ has_aa; do
     [ "$group" -ge "$1" ] && [ "$group" -le "$2" ] || continue
     [ "$has_aa" = no ] || known_compare "$dir" "$group" aa 0 0
@@ -189,27 +204,27 @@ known_batch() {
   : >"$dir/done"
 }
 
-# known_compare DIR GROUP OTHER SIZE WORK: one comparison as a row: size work group ratio low high verdict seconds.
+# known_compare DIR GROUP OTHER SIZE WORK: one comparison as a row: size work group ratio low high verdict seconds
+# truth truth_low truth_high.
 known_compare() {
   local base
   base=$(printf 'g%03d-base' "$2")
   # Rows keep their places: stats pairs by round and process.
   awk -F '\t' -v base="$base" -v other="$(printf 'g%03d-%s' "$2" "$3")" 'NR == 1 || $4 == base || $4 == other' "$1/slices.tsv" >"$work/pair.tsv"
   "$tools/stats" --baseline "$base" --margin "$margin" --seed "$seed" --out "$work/pair-effects.tsv" "$work/pair.tsv"
-  awk -F '\t' -v size="$4" -v work="$5" -v group="$2" -v OFS='\t' -v timed="$(awk -F '\t' 'NR > 1 && $11 > 0 { s += $10 / $11 } END { print s + 0 }' "$work/pair.tsv")" '
+  awk -F '\t' -v size="$4" -v work="$5" -v group="$2" -v step="$step" -v low="$step_low" -v high="$step_high" -v OFS='\t' -v timed="$(awk -F '\t' 'NR > 1 && $11 > 0 { s += $10 / $11 } END { print s + 0 }' "$work/pair.tsv")" '
     NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-    $col["verdict"] != "baseline" { print size, work, group, $col["ratio"], $col["ratio_low"], $col["ratio_high"], $col["verdict"], timed }' "$work/pair-effects.tsv"
+    $col["verdict"] != "baseline" { print size, work, group, $col["ratio"], $col["ratio_low"], $col["ratio_high"], $col["verdict"], timed, 1 + work * step, 1 + work * low, 1 + work * high }' "$work/pair-effects.tsv"
 }
 
 # --- the table -------------------------------------------------------------------------------
 
-# known_table: a line a size. The truth of a size is its number of instructions times the calibrated cost of one.
+# known_table: a line a size. The truth of a trial is its number of instructions times the cost of one in its minutes.
 known_table() {
   local processes wall
   wall=$(cat "$keep"/groups-*/wall_ms | awk '{ s += $1 } END { printf "%.3f\n", s / 1000 }')
   processes=$(cat "$keep"/groups-*/plan.tsv | awk -F '\t' '$1 != "epoch"' | wc -l)
-  cat "$keep"/groups-*/known.tsv | awk -F '\t' -v step="$step" -v low="$step_low" -v high="$step_high" -v wall="$wall" \
-    -v processes="$processes" -v epochs="$epochs" '
+  cat "$keep"/groups-*/known.tsv | awk -F '\t' -v wall="$wall" -v processes="$processes" -v epochs="$epochs" '
     function median(list,    n, i, j, v, x) {
       n = split(list, x, " ")
       for (i = 2; i <= n; i++) { v = x[i] + 0; for (j = i - 1; j >= 1 && x[j] + 0 > v; j--) x[j + 1] = x[j]; x[j + 1] = v }
@@ -217,7 +232,8 @@ known_table() {
     }
     {
       if (!($1 in n)) order[++k] = $1
-      truth = 1 + $2 * step
+      truth = $9
+      true_share[$1] += $9 - 1; true_low[$1] += $10 - 1; true_high[$1] += $11 - 1
       n[$1]++
       work[$1] = $2
       mean[$1] += ($4 - 1) * 100
@@ -235,7 +251,7 @@ known_table() {
         s = order[i]
         sd = n[s] > 1 ? sqrt((squares[s] - mean[s] ^ 2 / n[s]) / (n[s] - 1)) : 0
         if (sd != sd) sd = 0
-        text = work[s] ? sprintf("%.2f (%.2f to %.2f), %d", 100 * work[s] * step, 100 * work[s] * low, 100 * work[s] * high, work[s]) : "0, A/A"
+        text = work[s] ? sprintf("%.2f (%.2f to %.2f), %d", 100 * true_share[s] / n[s], 100 * true_low[s] / n[s], 100 * true_high[s] / n[s], work[s]) : "0, A/A"
         printf "  %-8s  %-24s %6d  %6d  %6d  %3d = %3.0f %%  %+7.2f  %8.2f  %12.2f  %11.1f  %6.1f\n", s, text, n[s], slower[s], faster[s], holds[s], 100 * holds[s] / n[s], mean[s] / n[s], sd, median(half[s]), timed[s] / n[s], 2 * epochs * wall / processes
         all += n[s]; held += holds[s]
       }
@@ -247,15 +263,15 @@ known_table() {
 
 # bench_known: verdicts on slowdowns that are known.
 bench_known() {
-  local first last groups calibration_work
+  local first last groups reference_work
   local -a works sizes
   local -A binary_of=()
   IFS=, read -r -a sizes <<<"$size_list"
   bench_device
   known_build=$(build_dir meson-static-nopie gcc)
-  bench_keep known "$known_build" "$aa" "$trials" "$epochs" "$rounds" "$slice_ms" "$layouts" "$size_list" "$seed"
+  bench_keep known "$known_build" "$aa" "$trials" "$epochs" "$rounds" "$slice_ms" "$layouts" "$size_list" "$seed" "$KNOWN_FLOOR"
   known_link 0
-  bench_hugepages "${binary_of[0/$((layouts > 0))]}" $((together * 3 > 2 * layouts ? together * 3 : 2 * layouts)) || return
+  bench_hugepages "${binary_of[0/$((layouts > 0))]}" $((together * 3 + 2 > 2 * layouts ? together * 3 + 2 : 2 * layouts)) || return
   known_calibrate || return
   known_works
   for first in "${works[@]}"; do known_link "$first"; done
@@ -268,12 +284,7 @@ bench_known() {
     known_batch "$first" "$last" || return
   done
   known_table
-  printf '  true: instructions a burst (the number behind the interval) times the cost of one, %s %% (%s to %s), from %d of them in %s\n' \
-    "$(percent_text "$step")" "$(percent_text "$step_low")" "$(percent_text "$step_high")" "$calibration_work" \
-    "$( ((layouts > 0)) && echo "$layouts layouts" || echo "the layout as built")"
+  printf '  true: instructions a burst (the number behind the interval) times the cost of one, as a pair measured beside the trials tells: %s of them, above %s that all have\n' \
+    "$reference_work" "$KNOWN_FLOOR"
   [ "$keep_remove" = no ] || rm -rf "$keep"
-}
-
-percent_text() { # SHARE
-  awk -v x="$1" 'BEGIN { printf "%.4f\n", 100 * x }'
 }
