@@ -158,7 +158,7 @@ testpmd_app_arguments() {
 testpmd_mbufs() {
   local -i rxq=${tp_app[rxq]:-1} txq=${tp_app[txq]:-1} cache=${tp_app[mbcache]:-250} mbufs
   local -i queues=$((rxq < txq ? rxq : txq))
-  mbufs=$(($(scenario_ports) * (rxq * ${tp_app[rxd]:-1024} + queues * ${tp_app[txd]:-1024}) +
+  mbufs=$(($(scenario_ports) * (rxq * ${tp_app[rxd]:-512} + queues * ${tp_app[txd]:-512}) +
     (${#scaled_cpus[@]} + 1) * (cache * 3 / 2 + ${tp_app[burst]:-32})))
   # testpmd takes no fewer
   printf '%d\n' $((mbufs > 1024 ? mbufs : 1025))
