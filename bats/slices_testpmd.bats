@@ -11,7 +11,11 @@ setup() {
 
 teardown() {
   local pid
-  for pid in $(sed -n 's/^faketestpmd: pid=\([0-9]*\).*/\1/p' log/*.log 2>/dev/null); do kill -KILL "$pid" 2>/dev/null || :; done
+  for pid in $(pids); do kill -KILL "$pid" 2>/dev/null || :; done
+}
+
+pids() { # of every fake that started
+  sed -n "s/^faketestpmd: pid=\([0-9]*\).*/\1/p" log/*.log 2>/dev/null
 }
 
 plan() { # PROCESS ARGS [ENV] [SPEAKS] [BINARY]: one more row
@@ -78,7 +82,7 @@ values() { # NAME [PROCESS]
     sleep 0.1
   done
   for ((i = 0; i < 40; i++)); do
-    stopped=$(sed -n 's/^faketestpmd: pid=\([0-9]*\).*/\1/p' log/*.log | while read -r p; do awk '{ print $3 }' "/proc/$p/stat"; done | grep -c T || true)
+    stopped=$(pids | while read -r p; do awk '{ print $3 }' "/proc/$p/stat"; done | grep -c T || true)
     # two at once: between two slices
     [ "$stopped" -ne 1 ] || break
     sleep 0.05
@@ -87,7 +91,7 @@ values() { # NAME [PROCESS]
   kill -TERM "$pid"
   wait "$pid" || true
   [ "$stopped" -eq 1 ]
-  for i in $(sed -n 's/^faketestpmd: pid=\([0-9]*\).*/\1/p' log/*.log); do [ ! -d "/proc/$i" ]; done
+  for i in $(pids); do [ ! -d "/proc/$i" ]; done
 }
 
 @test "a testpmd that dies, hangs, never stops talking, or talks nonsense ends alone, with the reason" {

@@ -77,7 +77,7 @@ _mppsdiff_value() {
       mapfile -t names < <(_mppsdiff_compilers)
       _mppsdiff_list "$2" "${names[@]}"
       ;;
-    --device | --linker) mapfile -t COMPREPLY < <(compgen -W "$(_mppsdiff_known "$1")" -- "$2") ;;
+    --device | --forwarder | --linker) mapfile -t COMPREPLY < <(compgen -W "$(_mppsdiff_known "$1")" -- "$2") ;;
     --dpdk)
       mapfile -t names < <(_mppsdiff_names sources)
       mapfile -t COMPREPLY < <(compgen -W "distro ${names[*]}" -- "$2"; compgen -f -- "$2")

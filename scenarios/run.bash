@@ -905,7 +905,7 @@ write_meta() {
       measure: {baseline: $baseline, margin_percent: $margin, epochs: $epochs, rounds: $rounds, layouts: $layouts,
                 slice_ms: $slice_ms, seed: $seed, epochs_planned: $planned, looks: $looks, look: $look, stopped: $stopped,
                 half_width_percent: $half_width, until_decided: $until_decided, function_sections: $function_sections,
-                forwarder: $forwarder, testpmd: $testpmd_used, variants: $variants, cc: $cc},
+                forwarder: $forwarder, testpmd: (if $testpmd_used == "" then null else $testpmd_used end), variants: $variants, cc: $cc},
       warnings: $warnings}' >"$part/meta.json"
 }
 

@@ -55,8 +55,8 @@ number_behind(const char *line, const char *key, uint64_t *out)
 
 /*
  * "CPU cycles/packet=55.32 (total cycles=8439956 / total io packets=152576) at 2450 MHz Clock".
- * Until 20.02 the packets were "total RX packets" and the clock was not said; since 23.03 it is
- * "busy cycles", which are what "total cycles" always were.
+ * 18.11 says "total RX packets" and no clock; 24.11 and later say "busy cycles", which are what
+ * "total cycles" always were: polls without packets are in neither.
  */
 static int
 cycles_line(struct testpmd_stats *s, const char *line)
