@@ -71,3 +71,23 @@ turns() {
   { plan 1 4 2; plan 1 4 2 | tail -n +2 | sed 's/22.11/20.08/'; } >"$BATS_TEST_TMPDIR/plan.tsv"
   [ "$(plan_turns "$BATS_TEST_TMPDIR/plan.tsv")" -eq 1 ]
 }
+
+@test "testpmd's processes are planned beside the kit's, with an A/A pair, arguments and environment of their own" {
+  { awk -F '\t' -v OFS='\t' '{ print $0, "kit" }' "$binaries"; awk -F '\t' -v OFS='\t' '{ $5 = "/testpmd"; print $0, "testpmd" }' "$binaries"; } |
+    plan_write 1 2 2 base '--file-prefix=@PROCESS@ -- --slices' 1 1 '--file-prefix=@PROCESS@ -- -i' 'A=1 B=2' >"$BATS_TEST_TMPDIR/plan.tsv"
+  [ "$(awk -F '\t' 'NR > 1 && $1 == 1 { print $10, $3, $6 }' "$BATS_TEST_TMPDIR/plan.tsv" | sort | uniq -c | awk '{ print $1, $2, $3, $4 }' | paste -sd,)" = \
+    '2 forwarder base 0,1 forwarder base 1,1 forwarder other 0,1 forwarder other 1,2 testpmd base 0,1 testpmd base 1,1 testpmd other 0,1 testpmd other 1' ]
+  awk -F '\t' 'NR > 1 && ($10 == "testpmd") != ($7 == "/testpmd" && $9 == "--file-prefix=e" $1 "p" $2 " -- -i" && $11 == "A=1 B=2") { exit 1 }' "$BATS_TEST_TMPDIR/plan.tsv"
+  awk -F '\t' 'NR > 1 && $10 == "forwarder" && ($9 !~ /--slices$/ || $11 != "-") { exit 1 }' "$BATS_TEST_TMPDIR/plan.tsv"
+  [ "$(plan_forwarders "$BATS_TEST_TMPDIR/plan.tsv" | paste -sd,)" = kit,testpmd ]
+  [ "$(plan 1 1 1 | plan_forwarders /dev/stdin)" = kit ]
+}
+
+@test "slices are told apart by the plan, also of a plan that knows one forwarder only" {
+  printf 'epoch\tprocess\tspeaks\n1\t1\tforwarder\n1\t2\ttestpmd\n2\t1\ttestpmd\n2\t2\tforwarder\n' >"$BATS_TEST_TMPDIR/plan.tsv"
+  printf 'epoch\tround\tprocess\n1\t1\t1\n1\t1\t2\n2\t1\t1\n2\t1\t2\n' >"$BATS_TEST_TMPDIR/slices.tsv"
+  [ "$(plan_only "$BATS_TEST_TMPDIR/plan.tsv" testpmd <"$BATS_TEST_TMPDIR/slices.tsv" | tr '\t' ' ' | paste -sd,)" = 'epoch round process,1 1 2,2 1 1' ]
+  [ "$(plan_only "$BATS_TEST_TMPDIR/plan.tsv" kit <"$BATS_TEST_TMPDIR/slices.tsv" | tr '\t' ' ' | paste -sd,)" = 'epoch round process,1 1 1,2 1 2' ]
+  cut -f1,2 "$BATS_TEST_TMPDIR/plan.tsv" >"$BATS_TEST_TMPDIR/old.tsv"
+  plan_only "$BATS_TEST_TMPDIR/old.tsv" kit <"$BATS_TEST_TMPDIR/slices.tsv" | diff - "$BATS_TEST_TMPDIR/slices.tsv"
+}

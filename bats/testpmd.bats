@@ -116,3 +116,29 @@ command_of() { # SCENARIO: its testpmd command
   if testpmd_eal_arguments 22.11 software yes 64 | grep -q no-pci; then return 1; fi
   testpmd_eal_arguments 22.11 ring yes 64 | grep -q no-pci
 }
+
+@test "the release's own testpmd gets the scenario's options, at its prompt, and counts cycles where it must be asked" {
+  machine_cpus() { printf '0\n1\n'; }
+  testpmd_parse "$(command_of connectx4lx-baremetal)"
+  testpmd_scale
+  local all
+  all=$(testpmd_own_arguments 22.11 | xargs)
+  [[ "$all" == "-i --burst=64 "*" --rxd=512 --rxq=2 "*" --record-core-cycles "* ]]
+  [[ "$all" != *--slices* && "$all" != *auto-start* ]]
+  [[ " $all " == *" --no-flush-rx "* ]]
+  # two ports, two queues of 512 and 512 descriptors, two lcores with a cache of 512 and a half and a burst of 64
+  [[ "$all" == *" --total-num-mbufs=5760" ]]
+  [[ "$(testpmd_own_arguments 20.08 | xargs)" != *record-core-cycles* ]]
+  testpmd_parse "testpmd -l 0,1 -- --total-num-mbufs=4096 -i"
+  [ "$(testpmd_own_arguments 20.11 | grep -c total-num-mbufs)" -eq 1 ]
+  testpmd_parse "testpmd -l 0,1 -- -i --mbcache=1 --rxd=8 --txd=8"
+  [[ "$(testpmd_own_arguments 20.11 | xargs)" == *"--total-num-mbufs=1025" ]]
+}
+
+@test "behind testpmd the software NIC is a thread beside the main lcore" {
+  machine_cpus() { printf '3\n5\n'; }
+  testpmd_parse "$(command_of software)"
+  testpmd_scale
+  [ "$(testpmd_environment software | paste -sd ' ')" = 'MPPSDIFF_SOFTNIC_MODE=thread MPPSDIFF_SOFTNIC_CPU=3' ]
+  [ -z "$(testpmd_environment null)" ]
+}

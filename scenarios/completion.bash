@@ -77,7 +77,7 @@ _mppsdiff_value() {
       mapfile -t names < <(_mppsdiff_compilers)
       _mppsdiff_list "$2" "${names[@]}"
       ;;
-    --device) mapfile -t COMPREPLY < <(compgen -W "$(_mppsdiff_known "$1")" -- "$2") ;;
+    --device | --forwarder) mapfile -t COMPREPLY < <(compgen -W "$(_mppsdiff_known "$1")" -- "$2") ;;
     --linker)
       IFS=' ' read -r -a names <<<"$(_mppsdiff_known "$1")"
       _mppsdiff_list "$2" "${names[@]}"

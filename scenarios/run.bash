@@ -19,6 +19,8 @@ kit=$(dirname "$scenarios")
 . "$kit/reproducers/lib/plan.bash"
 # shellcheck source=../reproducers/lib/proof.bash
 . "$kit/reproducers/lib/proof.bash"
+# shellcheck source=../reproducers/lib/crosscheck.bash
+. "$kit/reproducers/lib/crosscheck.bash"
 
 SCENARIO_KEYS=(
   'title:text:required'
@@ -51,6 +53,9 @@ Build DPDK's variants, forward packets through each, and report the difference.
   --dpdk=LIST         DPDK: a release, directory, tarball, distro or git:REPO@TAG (default 22.11);
                       several, comma-separated, are measured in turns, each against its own baseline
   --epochs=N          fresh starts of every process, 1 to 1000 (default 8, quick 4)
+  --forwarder=NAME    what forwards: kit, the kit's own; testpmd, the release's own with the scenario's command;
+                      both, each variant through both in the same rounds, and the report says whether they
+                      agree (default kit)
   --function-sections compile every function into a section of its own, so that layouts shuffle functions
                       and not whole files; a change of its own, and the report says so
   --gate=PERCENT      exit 1 when a variant is slower than the baseline by more, beyond doubt; where
@@ -95,7 +100,7 @@ USAGE
 }
 
 parse_options() {
-  baseline='' ccs=gcc,clang device='' dpdks=22.11 epochs='' function_sections=no gate='' half_width=0 layouts='' linkers=''
+  baseline='' ccs=gcc,clang device='' dpdks=22.11 epochs='' forwarder=kit function_sections=no gate='' half_width=0 layouts='' linkers=''
   looks='' margin=1 max_wait='' huge=yes offline=no quick=no results=$kit/results rounds='' seed=1 slice_ms=10 until_decided=no variants=''
   junit='' strict=no summary='' localise=no perf_events=''
   own_a=() own_b=()
@@ -110,6 +115,7 @@ parse_options() {
       --device) need_value "$@"; device=$2; shift 2 ;;
       --dpdk) need_value "$@"; dpdks=$2; shift 2 ;;
       --epochs) need_value "$@"; epochs=$2; shift 2 ;;
+      --forwarder) need_value "$@"; forwarder=$2; shift 2 ;;
       --function-sections) function_sections=yes; shift ;;
       --gate) need_value "$@"; gate=${2%\%}; shift 2 ;;
       --half-width) need_value "$@"; half_width=${2%\%}; shift 2 ;;
@@ -150,22 +156,44 @@ percent() {
 
 # check_device: settles the device; where the software NIC cannot run, ring takes its place, with a warning.
 check_device() {
-  local reason
+  local reason instead=ring
   warnings=()
+  # The frames on net_ring ports are put there by the kit's forwarder.
+  [ "$forwarder" = kit ] || instead=null
   case $device in
     ring | null) return ;;
     *) ;;
   esac
   if [ -z "${scenario_of[nic]}" ] || [ "${#tp_devices[@]}" -eq 0 ]; then
     [ -z "$device" ] || die "scenario $name names no NIC (nic, and -w or -a in its command); use --device ring"
-    device=ring
+    device=$instead
   elif reason=$("$kit/reproducers/softnic" --check 2>&1); then
     device=software
   else
     [ -z "$device" ] || die "${reason#mppsdiff: }"
-    device=ring
-    warnings+=("the software ConnectX cannot run here: ${reason#mppsdiff: }; net_ring ports took its place, and they run no NIC driver")
+    device=$instead
+    warnings+=("the software ConnectX cannot run here: ${reason#mppsdiff: }; net_$instead ports took its place, and they run no NIC driver")
   fi
+}
+
+# has_forwarder NAME: whether that one, kit or testpmd, is measured.
+has_forwarder() {
+  [ "$forwarder" = both ] || [ "$forwarder" = "$1" ]
+}
+
+# check_forwarder: what testpmd cannot do is said before anything is built.
+check_forwarder() {
+  local variant
+  case $forwarder in kit | testpmd | both) ;; *) die "unknown forwarder '$forwarder'; known: kit testpmd both" ;; esac
+  has_forwarder testpmd || return 0
+  [ "$device" != ring ] || die "--device ring with --forwarder $forwarder: frames circulate on net_ring ports through the kit's forwarder alone; use --device null or software"
+  [ "$localise" = no ] || [ "$forwarder" = both ] || die "--localise with --forwarder testpmd: it traces the kit's forwarder; use --forwarder both"
+  [ "$(machine_cpus | wc -l)" -gt 1 ] || die "--forwarder $forwarder: testpmd needs two CPUs, its prompt one and its forwarding another; use --forwarder kit"
+  for variant in "${variant_list[@]}"; do
+    variant_load "$variant"
+    [ "${variant_of[build]}" = meson ] || die "--forwarder $forwarder: $variant is built by make, and the kit builds testpmd by meson only; leave it out of --variants"
+    [ "${variant_of[library]}" = static ] || die "--forwarder $forwarder: $variant is shared libraries, and testpmd loads its drivers by itself there; leave it out of --variants"
+  done
 }
 
 # own_variants: --a and --b become two variants like all others, their data files in $work/variants.
@@ -216,6 +244,7 @@ check_options() {
     [ "$(printf '%s\n' "${dpdk_list[@]}" | grep -cxF -- "$spec")" -eq 1 ] || die "--dpdk names '$spec' twice; a release is measured once"
   done
   baseline=${baseline:-${scenario_of[baseline]}}
+  check_forwarder
   # Everything is read before anything runs, so that a bad file loses nothing.
   for variant in "${variant_list[@]}"; do variant_load "$variant"; done
   for cc in "${cc_list[@]}"; do
@@ -415,10 +444,10 @@ link_one() {
   supervise "$kit/reproducers/link" --build "$1" --error-file "$work/error" "${@:2}" >"$work/out"
 }
 
-# link_all VARIANT CC RELEASE: the binary as built, its proof, and the layouts.
+# link_all VARIANT CC RELEASE: the binary as built, its proof, and the layouts; with both forwarders of both.
 link_all() {
-  local seed_now binary dir=${folder_of[$3/$2/$1]} linker=${linker_of[$2]}
-  local -a shuffled_by=()
+  local seed_now binary which dir=${folder_of[$3/$2/$1]} linker=${linker_of[$2]}
+  local -a options shuffled_by=()
   if [ "${#linker_list[@]}" -gt 1 ]; then
     shuffled_by=(--linker "$linker")
     variant_load "$1"
@@ -428,14 +457,37 @@ link_all() {
       return
     fi
   fi
-  link_one "$dir" ${linker:+--linker "$linker"} || { failed_row "$@" 'link failed'; return; }
-  binary=$(cat "$work/out")
-  proof_row "$1" "$2" "$dir" "${folder_of[$3/$2/$baseline]:-}" "$binary" "$work" "$(build_name "$@")" || { failures=$((failures + 1)); return 0; }
-  printf '%s\t%s\t%s\t0\t%s\n' "$1" "${2##*/}" "$3" "$binary" >>"$work/binaries"
-  for ((seed_now = 1; seed_now <= layouts; seed_now++)); do
-    link_one "$dir" --seed "$seed_now" "${shuffled_by[@]}" || { failed_row "$@" 'link failed'; return; }
-    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "${2##*/}" "$3" "$seed_now" "$(cat "$work/out")" >>"$work/binaries"
+  for which in "${forwarders[@]}"; do
+    options=()
+    [ "$which" = kit ] || options=(--testpmd)
+    link_one "$dir" "${options[@]}" ${linker:+--linker "$linker"} || { not_linked "$which" "$@"; return 0; }
+    binary=$(cat "$work/out")
+    if [ "$which" = "${forwarders[0]}" ]; then
+      proof_row "$1" "$2" "$dir" "${folder_of[$3/$2/$baseline]:-}" "$binary" "$work" "$(build_name "$@")" || { failures=$((failures + 1)); return 0; }
+    else
+      proof_testpmd "$1" "$2" "$3" "$dir" "$binary" "$work/proof/$(build_name "$@")" "$work" || { no_testpmd "$1" "$2" "$3" "$PROOF_REASON"; return 0; }
+    fi
+    note_binary "$1" "$2" "$3" 0 "$which"
+    for ((seed_now = 1; seed_now <= layouts; seed_now++)); do
+      link_one "$dir" "${options[@]}" --seed "$seed_now" "${shuffled_by[@]}" || { not_linked "$which" "$@"; return 0; }
+      note_binary "$1" "$2" "$3" "$seed_now" "$which"
+    done
   done
+}
+
+not_linked() { # FORWARDER VARIANT CC RELEASE
+  if [ "$1" = "${forwarders[0]}" ]; then failed_row "${@:2}" 'link failed'; else no_testpmd "${@:2}" "$(cat "$work/error")"; fi
+}
+
+note_binary() { # VARIANT CC RELEASE LAYOUT FORWARDER: what link_one has linked is to be measured
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "${2##*/}" "$3" "$4" "$(cat "$work/out")" "$5" >>"$work/binaries"
+}
+
+# no_testpmd VARIANT CC RELEASE REASON: the kit's forwarder is measured alone; the report says why.
+no_testpmd() {
+  warn "testpmd of $1 with ${2##*/}$(of_release "$3"): $4; it is not measured"
+  warnings+=("testpmd of $1 with ${2##*/}$(of_release "$3") is not measured: $4")
+  failures=$((failures + 1))
 }
 
 # failed_row VARIANT CC RELEASE STATUS: a row of builds.tsv from the error the step printed. A build that fails with
@@ -465,16 +517,21 @@ note_step() { # TEXT: what is going on, for people only
 # take_hugepages: reserves what all processes of one epoch need, those of the release that needs most, or falls
 # back to --no-huge.
 take_hugepages() {
-  local release processes megabytes=0
+  local release which processes sum text megabytes=0
   hugepages_text=--no-huge
   if [ "$huge" = yes ]; then
     if hugepages_reserve "$PROBE_MEGABYTES" && probe_forwarders; then
       drop_unstarted
       for release in "${measured_releases[@]}"; do
-        processes=$(processes_of "$release")
-        [ $((processes * probed_of[$release])) -gt "$megabytes" ] || continue
-        megabytes=$((processes * probed_of[$release]))
-        hugepages_text="reserved for $processes forwarders of ${probed_of[$release]} MB"
+        sum=0 text=
+        for which in "${forwarders[@]}"; do
+          processes=$(processes_of "$release" "$which")
+          sum=$((sum + processes * ${probed_of[$release/$which]:-0}))
+          text+="${text:+ and }$processes $(forwarder_word "$which") of ${probed_of[$release/$which]:-0} MB"
+        done
+        [ "$sum" -gt "$megabytes" ] || continue
+        megabytes=$sum
+        hugepages_text="reserved for $text"
       done
     fi
     if [ "$megabytes" -gt 0 ] && { [ "$megabytes" -le "$PROBE_MEGABYTES" ] || hugepages_reserve $((megabytes - PROBE_MEGABYTES)); }; then
@@ -491,13 +548,17 @@ take_hugepages() {
 # library that differs, as built, and a layout of each; two libraries differ, say.
 LOCALISE_PROCESSES=9
 
-# processes_of RELEASE: how many of its forwarders live at once: each binary as built, the baseline's twice, and
+forwarder_word() { # NAME: of several
+  if [ "$1" = kit ]; then printf 'forwarders\n'; else printf 'testpmd\n'; fi
+}
+
+# processes_of RELEASE FORWARDER: how many of its forwarders live at once: each binary as built, the baseline's twice, and
 # one layout of each variant.
 processes_of() {
   local least=0
-  [ "$localise" = no ] || [ "$layouts" -eq 0 ] || least=$LOCALISE_PROCESSES
-  awk -F '\t' -v baseline="$baseline" -v dpdk="$1" -v least="$least" '
-    $3 != dpdk { next }
+  [ "$localise" = no ] || [ "$layouts" -eq 0 ] || [ "$2" != kit ] || least=$LOCALISE_PROCESSES
+  awk -F '\t' -v baseline="$baseline" -v dpdk="$1" -v which="$2" -v least="$least" '
+    $3 != dpdk || $6 != which { next }
     $4 == 0 { n++; if ($1 == baseline) n++ }
     $4 == 1 { n++ }
     END { print (n > least ? n : least) + 0 }' "$work/binaries"
@@ -507,19 +568,19 @@ processes_of() {
 PROBE_MEGABYTES=1024
 
 # probe_forwarders: starts every binary as built once, one after the other. Those that do not start stand in
-# $work/unstarted with the reason; probed_of[RELEASE] is the most MB one of its forwarders holds in hugepages, 0 without
-# them. 1 when none starts.
+# $work/unstarted with the reason; probed_of[RELEASE/FORWARDER] is the most MB one of its forwarders holds in hugepages,
+# 0 without them. 1 when none starts.
 probe_forwarders() {
-  local variant cc dpdk layout binary started=no
+  local variant cc dpdk layout binary which started=no
   declare -gA probed_of=()
   : >"$work/unstarted"
-  while IFS=$'\t' read -r variant cc dpdk layout binary; do
+  while IFS=$'\t' read -r variant cc dpdk layout binary which; do
     [ "$layout" -eq 0 ] || continue
-    note_step "first start: DPDK $dpdk, $variant, $cc"
-    if probe_forwarder "$dpdk" "$binary"; then
+    note_step "first start: DPDK $dpdk, $variant, $cc, $which"
+    if probe_forwarder "$dpdk" "$binary" "$which"; then
       started=yes
     else
-      printf '%s\t%s\t%s\t%s\n' "$variant" "$cc" "$dpdk" "$PROBE_REASON" >>"$work/unstarted"
+      printf '%s\t%s\t%s\t%s\t%s\n' "$variant" "$cc" "$dpdk" "$which" "$PROBE_REASON" >>"$work/unstarted"
     fi
   done <"$work/binaries"
   [ "$started" = yes ]
@@ -528,12 +589,17 @@ probe_forwarders() {
 # drop_unstarted: forwarders that do not start (for a CPU this machine is not, say) are rows with the reason, and the
 # rest goes on.
 drop_unstarted() {
-  local variant cc dpdk reason
-  while IFS=$'\t' read -r variant cc dpdk reason; do
+  local variant cc dpdk which reason
+  while IFS=$'\t' read -r variant cc dpdk which reason; do
+    awk -F '\t' -v variant="$variant" -v cc="$cc" -v dpdk="$dpdk" -v which="$which" \
+      '$1 != variant || $2 != cc || $3 != dpdk || (which == "testpmd" && $6 != which)' "$work/binaries" >"$work/binaries.new"
+    mv -f "$work/binaries.new" "$work/binaries"
+    if [ "$forwarder" = both ] && [ "$which" = testpmd ]; then
+      no_testpmd "$variant" "$cc" "$dpdk" "it does not start: $reason"
+      continue
+    fi
     warn "$variant with $cc$(and_release "$dpdk") does not start: $reason; it is shown and not measured"
     failures=$((failures + 1))
-    awk -F '\t' -v variant="$variant" -v cc="$cc" -v dpdk="$dpdk" '$1 != variant || $2 != cc || $3 != dpdk' "$work/binaries" >"$work/binaries.new"
-    mv -f "$work/binaries.new" "$work/binaries"
     REASON=$reason awk -F '\t' -v OFS='\t' -v variant="$variant" -v cc="$cc" -v dpdk="$dpdk" '
       $1 == variant && $2 == cc && $4 == dpdk { $5 = "run failed"; $6 = ENVIRON["REASON"] } { print }' "$work/builds.tsv" >"$work/builds.new"
     mv -f "$work/builds.new" "$work/builds.tsv"
@@ -542,31 +608,32 @@ drop_unstarted() {
   find_measured
 }
 
-# probe_forwarder RELEASE BINARY: starts it once and raises probed_of to what it holds in hugepages when it is
+# probe_forwarder RELEASE BINARY FORWARDER: starts it once and raises probed_of to what it holds in hugepages when it is
 # ready. Drivers allocate by rules of their own, so this is measured and not computed. 1 and PROBE_REASON when it
 # does not start; a command it does not accept ends the run: every other would refuse it.
 probe_forwarder() {
   local pid hold megabytes status=0
-  local -a arguments
-  mapfile -t arguments < <(forwarder_arguments "$1")
+  local -a arguments environment=()
+  mapfile -t arguments < <(forwarder_arguments "$1" "$3")
+  [ "$3" = kit ] || mapfile -t environment < <(testpmd_environment "$device")
   rm -f "$work/probe.in" "$work/probe.out"
   mkfifo "$work/probe.in"
   exec {hold}<>"$work/probe.in"
-  "${launcher[@]}" "$2" "${arguments[@]//@PROCESS@/probe}" \
+  "${launcher[@]}" env "${environment[@]}" "$2" "${arguments[@]//@PROCESS@/probe}" \
     <"$work/probe.in" >"$work/probe.out" 2>"$work/probe.log" &
   pid=$!
   defer kill_quietly "$pid"
   poll_until 60 probe_answered "$pid" || true
-  if grep -q '^ready' "$work/probe.out"; then
+  if grep -q -e '^ready' -e '^testpmd> ' "$work/probe.out"; then
     # A spare tenth: pages of other processes' starts overlap in time.
     megabytes=$(awk '/_Hugetlb:/ { kb += $2 } END { if (kb) printf "%d\n", kb / 1024 * 1.1 + 4 }' "/proc/$pid/smaps_rollup")
-    if [ "${megabytes:-0}" -gt "${probed_of[$1]:-0}" ]; then probed_of[$1]=$megabytes; fi
-    : "${probed_of[$1]:=0}"
+    if [ "${megabytes:-0}" -gt "${probed_of[$1/$3]:-0}" ]; then probed_of[$1/$3]=$megabytes; fi
+    : "${probed_of[$1/$3]:=0}"
     kill_quietly "$pid"
   else
     kill "$pid" 2>/dev/null || true
     wait "$pid" || status=$?
-    refuse_command "$status"
+    [ "$3" != kit ] || refuse_command "$status"
     PROBE_REASON=$(unstarted_reason "$status")
     status=1
   fi
@@ -589,7 +656,7 @@ unstarted_reason() {
 }
 
 probe_answered() { # PID: it is ready, or has ended
-  grep -q '^ready' "$work/probe.out" 2>/dev/null || ! kill -0 "$1" 2>/dev/null
+  grep -q -e '^ready' -e '^testpmd> ' "$work/probe.out" 2>/dev/null || ! kill -0 "$1" 2>/dev/null
 }
 
 # refuse_command STATUS: 2 is the forwarder's word for options it does not take; they are the scenario's.
@@ -601,11 +668,11 @@ refuse_command() {
   exit 2
 }
 
-# forwarder_arguments RELEASE: EAL's and the application's options of one forwarder, one a line.
+# forwarder_arguments RELEASE FORWARDER: EAL's and the application's options of one forwarder, one a line.
 forwarder_arguments() {
   testpmd_eal_arguments "$1" "$device" "$huge" "$NO_HUGE_MEGABYTES"
   printf '%s\n' --file-prefix=mppsdiff-@PROCESS@ --
-  testpmd_app_arguments
+  if [ "$2" = kit ]; then testpmd_app_arguments; else testpmd_own_arguments "$1"; fi
   [ "$device" != ring ] || printf -- '--ring-ports=%d\n' "$(scenario_ports)"
 }
 
@@ -618,9 +685,10 @@ write_plan() {
   local release turn=0 plan_arguments
   for release in "${measured_releases[@]}"; do
     turn=$((turn + 1))
-    plan_arguments=$(forwarder_arguments "$release" | paste -sd ' ')
+    plan_arguments=$(forwarder_arguments "$release" kit | paste -sd ' ')
     awk -F '\t' -v dpdk="$release" '$3 == dpdk' "$work/binaries" |
-      plan_write "$seed" "$epochs" "$layouts" "$baseline" "$plan_arguments" "$turn" "${#measured_releases[@]}"
+      plan_write "$seed" "$epochs" "$layouts" "$baseline" "$plan_arguments" "$turn" "${#measured_releases[@]}" \
+        "$(forwarder_arguments "$release" testpmd | paste -sd ' ')" "$(testpmd_environment "$device" | paste -sd ' ')"
   done | plan_join
 }
 
@@ -698,7 +766,7 @@ localise_one() {
   name=$(build_name "$@")
   [ ! -d "$part/localise/$name" ] || return 0
   note_step "localise: DPDK $3, $1, $2"
-  mapfile -t arguments < <(forwarder_arguments "$3")
+  mapfile -t arguments < <(forwarder_arguments "$3" kit)
   supervise "$kit/reproducers/localise" --baseline "${folder_of[$3/$2/$baseline]}" --variant "${folder_of[$3/$2/$1]}" \
     --out "$part/localise/$name" --iterations "$(traced_iterations)" --margin "$margin" --seed "$seed" \
     "${localise_device[@]}" "${localise_cycles[@]}" -- "${arguments[@]}" || status=$?
@@ -847,8 +915,10 @@ dpdk_json() {
   done | jq -s .
 }
 
-used_text() { # RELEASE
-  printf 'forwarder %s\n' "$(forwarder_arguments "$1" | paste -sd ' ')"
+used_text() { # RELEASE: of both forwarders the kit's
+  local word=forwarder
+  [ "$forwarder" != testpmd ] || word=testpmd
+  printf '%s %s\n' "$word" "$(forwarder_arguments "$1" "${forwarders[0]}" | paste -sd ' ')"
 }
 
 write_meta() {
@@ -870,6 +940,7 @@ write_meta() {
     --argjson layouts "$layouts" --argjson slice_ms "$slice_ms" --argjson seed "$seed" \
     --argjson looks "$looks" --argjson look "$look" --argjson planned "$epochs" --argjson half_width "$half_width" \
     --arg stopped "$stopped" --argjson until_decided "$([ "$until_decided" = yes ] && echo true || echo false)" \
+    --arg forwarder "$forwarder" --arg testpmd_used "$(has_forwarder testpmd && used_testpmd)" \
     --argjson function_sections "$([ "$function_sections" = yes ] && echo true || echo false)" \
     --argjson variants "$(printf '%s\n' "${variant_list[@]}" | json_lines)" --argjson cc "$(printf '%s\n' "${toolchain_list[@]}" | json_lines)" \
     --argjson described "$(variants_json)" --argjson warnings "$(printf '%s\n' "${warnings[@]}" | json_lines)" \
@@ -881,8 +952,13 @@ write_meta() {
       device: $device,
       measure: {baseline: $baseline, margin_percent: $margin, epochs: $epochs, rounds: $rounds, layouts: $layouts,
                 slice_ms: $slice_ms, seed: $seed, epochs_planned: $planned, looks: $looks, look: $look, stopped: $stopped,
-                half_width_percent: $half_width, until_decided: $until_decided, function_sections: $function_sections, variants: $variants, cc: $cc},
+                half_width_percent: $half_width, until_decided: $until_decided, function_sections: $function_sections,
+                forwarder: $forwarder, testpmd: (if $testpmd_used == "" then null else $testpmd_used end), variants: $variants, cc: $cc},
       warnings: $warnings}' >"$part/meta.json"
+}
+
+used_testpmd() { # testpmd's command line of the first release, and its environment
+  printf '%s\n' "$(testpmd_environment "$device" | paste -sd ' ') testpmd $(forwarder_arguments "${measured_releases[0]}" testpmd | paste -sd ' ')" | sed 's/^ //'
 }
 
 kit_version() {
@@ -978,9 +1054,13 @@ main() {
   [ -z "$perf_events" ] || "$tools/slices" --perf-events "$perf_events" --help >/dev/null || exit $?
   check_device
   testpmd_scale
+  ! has_forwarder testpmd ||
+    scaled_notes+=("for testpmd -a and --auto-start were left out, and --no-flush-rx, --record-core-cycles and --total-num-mbufs added; docs/method.md says why")
   get_sources
+  case $forwarder in both) forwarders=(kit testpmd) ;; *) forwarders=("$forwarder") ;; esac
   build_options=()
-  [ "$function_sections" = no ] || build_options=(--function-sections)
+  if has_forwarder testpmd; then build_options+=(--testpmd); fi
+  [ "$function_sections" = no ] || build_options+=(--function-sections)
   build_all
   [ -s "$work/binaries" ] || fail "no variant could be built; nothing to measure (first: $(awk -F '\t' 'NR == 2 { print $6 }' "$work/builds.tsv"))"
   launcher=()
@@ -997,6 +1077,7 @@ main() {
   read_look
   "$tools/stats" --baseline "$baseline" --margin "$margin" --seed "$seed" --looks "$looks" --look "$look" --units "$part/units.tsv" --out "$part/effects.tsv" "$part/slices.tsv"
   check_bursts
+  [ "$forwarder" != both ] || cross_check
   localise_options
   localise_all
   gather_warnings

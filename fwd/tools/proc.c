@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "slices.h"
@@ -38,6 +39,15 @@ child_pad(uint64_t bytes)
 	pad[bytes] = '\0';
 	if (setenv("MPPSDIFF_PAD", pad, 1) != 0)
 		child_fail("set", "MPPSDIFF_PAD");
+}
+
+static void
+child_env(char *const *env)
+{
+	for (; env != NULL && *env != NULL; env++) {
+		if (putenv(*env) != 0)
+			child_fail("set", *env);
+	}
 }
 
 /*
@@ -76,6 +86,7 @@ child_run(const struct proc_start *start, pid_t parent, int in, int out, int log
 	if (start->cpus != NULL && sched_setaffinity(0, sizeof(*start->cpus), start->cpus) != 0)
 		child_fail("pin", start->argv[0]);
 	child_pad(start->env_bytes);
+	child_env(start->env);
 	child_signals();
 	execv(start->argv[0], start->argv);
 	child_fail("execute", start->argv[0]);
@@ -87,6 +98,46 @@ close_fd(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+}
+
+/* Both ends of a terminal that passes on every byte as it is; out[0] is ours. 0 or -errno. */
+static int
+open_terminal(int out[2])
+{
+	struct termios raw;
+	char name[64];
+	int ret;
+
+	out[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (out[0] < 0)
+		return -errno;
+	ret = grantpt(out[0]) != 0 || unlockpt(out[0]) != 0 ? errno
+							     : ptsname_r(out[0], name, sizeof(name));
+	if (ret != 0)
+		goto out_close;
+	out[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (out[1] < 0) {
+		ret = errno;
+		goto out_close;
+	}
+	if (tcgetattr(out[1], &raw) == 0) {
+		cfmakeraw(&raw);
+		if (tcsetattr(out[1], TCSANOW, &raw) == 0)
+			return 0;
+	}
+	ret = errno;
+	close(out[1]);
+out_close:
+	close(out[0]);
+	return -ret;
+}
+
+static int
+open_output(int out[2], bool terminal)
+{
+	if (terminal)
+		return open_terminal(out);
+	return pipe2(out, O_CLOEXEC) == 0 ? 0 : -errno;
 }
 
 int
@@ -102,10 +153,9 @@ proc_start(struct proc *p, const struct proc_start *start)
 		ret = -errno;
 		goto out_log;
 	}
-	if (pipe2(out, O_CLOEXEC) != 0) {
-		ret = -errno;
+	ret = open_output(out, start->terminal);
+	if (ret != 0)
 		goto out_in;
-	}
 	if (fcntl(out[0], F_SETFL, O_NONBLOCK) != 0) {
 		ret = -errno;
 		goto out_out;
@@ -185,6 +235,18 @@ proc_line(struct proc *p, char line[PROC_LINE_MAX])
 	p->len -= len + 1;
 	memmove(p->buf, end + 1, p->len);
 	return strlen(line) == len ? 1 : -EPROTO;
+}
+
+bool
+proc_take(struct proc *p, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (p->len < len || memcmp(p->buf, text, len) != 0)
+		return false;
+	p->len -= len;
+	memmove(p->buf, p->buf + len, p->len);
+	return true;
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forwarder processes: started with pipes on stdin and stdout and a log on
- * stderr, each leading a process group of its own, spoken to line by line.
+ * Forwarder processes: started with pipes on stdin and stdout (or a terminal
+ * there) and a log on stderr, each leading a process group of its own, spoken to line by line.
  * A fleet waits for all of them and for signals at once (proc_fleet.c).
  */
 #ifndef MPPSDIFF_PROC_H
@@ -30,6 +30,7 @@ struct proc {
 	char reason[PROC_REASON_MAX];
 	char ready[PROC_LINE_MAX]; /* its ready line */
 	char *log_path;
+	unsigned int step;   /* of its start: how many questions it has answered */
 	size_t start_order;  /* its place in the order of starts, from 1 */
 	int64_t deadline_ns; /* of its start */
 	pid_t pid;	     /* 0: not running */
@@ -45,6 +46,8 @@ struct proc {
 struct proc_start {
 	char *const *argv;
 	uint64_t env_bytes;    /* length of MPPSDIFF_PAD; 0: not set */
+	char *const *env;      /* more of its environment: NAME=VALUE, ends with NULL; or NULL */
+	bool terminal;         /* its stdout is a terminal: it writes line by line */
 	const cpu_set_t *cpus; /* NULL: as the caller */
 };
 
@@ -65,6 +68,9 @@ void proc_read(struct proc *p);
  * yet, -EPROTO if it is too long or holds a NUL byte.
  */
 int proc_line(struct proc *p, char line[PROC_LINE_MAX]);
+
+/* Takes text out of buf if buf begins with it. True if it did. */
+bool proc_take(struct proc *p, const char *text);
 
 /* Reaps p if it has ended, with everything left in its process group. True if it ended. */
 bool proc_reap(struct proc *p);

@@ -209,6 +209,8 @@ fleet_kill(struct fleet *fleet, struct proc *p)
 {
 	hang_up(fleet, p);
 	signal_running(fleet, p, SIGTERM);
+	/* one that is stopped between its slices hears nothing before */
+	signal_running(fleet, p, SIGCONT);
 	wait_until_ended(fleet, p, GRACE_NS);
 	signal_running(fleet, p, SIGKILL);
 	wait_until_ended(fleet, p, GRACE_NS);
@@ -217,6 +219,7 @@ fleet_kill(struct fleet *fleet, struct proc *p)
 void
 fleet_quit(struct fleet *fleet)
 {
+	signal_running(fleet, NULL, SIGCONT);
 	for (size_t i = 0; i < fleet->n; i++) {
 		if (fleet->proc[i].state == PROC_READY && fleet->proc[i].pid != 0)
 			proc_send(&fleet->proc[i], "quit\n");

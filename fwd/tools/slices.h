@@ -22,7 +22,9 @@ struct plan_row {
 	char *variant;
 	char *cc;
 	char *dpdk;
-	char **argv; /* ends with NULL; argv[0] is the forwarder's path */
+	char **argv;  /* ends with NULL; argv[0] is the forwarder's path */
+	char **env;   /* NAME=VALUE, ends with NULL */
+	bool testpmd; /* it speaks testpmd's prompt, not the protocol of the kit's forwarder */
 };
 
 /* The rows of one epoch. */
@@ -52,6 +54,26 @@ struct answer {
 
 /* Parses a whole answer line. 0, or -EINVAL if anything in it is not as the protocol says. */
 int answer_parse(const char *line, struct answer *a);
+
+/* What testpmd says between `stop` and its next prompt, line by line. */
+struct testpmd_stats {
+	bool accumulated; /* the totals of all ports have begun */
+	bool have_tx, have_cycles, have_clock;
+	uint64_t rx_packets;
+	uint64_t tx_dropped;
+	uint64_t cycles;
+	uint64_t packets; /* those the cycles were spent on */
+	uint64_t mhz;
+};
+
+/* Takes what a line says. 0, or -EINVAL if a line it knows is not as every release prints it. */
+int testpmd_stats_line(struct testpmd_stats *s, const char *line);
+
+/*
+ * The answer that the lines amount to; tsc_hz is for releases that do not say it. NULL, or what
+ * is wrong with them.
+ */
+const char *testpmd_answer(const struct testpmd_stats *s, uint64_t tsc_hz, struct answer *a);
 
 /* 0 if line is a well-formed `ready key=value ...` with a tsc_hz above 0, else -EINVAL. */
 int ready_parse(const char *line);

@@ -13,6 +13,8 @@
 
 struct columns {
 	size_t epoch, process, variant, cc, dpdk, layout, binary, env_bytes, args;
+	size_t speaks, env;
+	bool has_speaks, has_env; /* plans of before testpmd lack them */
 };
 
 static void
@@ -27,37 +29,72 @@ find_columns(struct columns *c, const struct tsv *t)
 	c->binary = tsv_col(t, "binary");
 	c->env_bytes = tsv_col(t, "env_bytes");
 	c->args = tsv_col(t, "args");
+	c->has_speaks = tsv_find(t, "speaks", &c->speaks);
+	c->has_env = tsv_find(t, "env", &c->env);
 }
 
-/* Argument vector from the columns binary and args; "-" stands for no arguments. */
+/*
+ * The words of column col behind first, which may be NULL; "-" stands for none. Ends with NULL.
+ */
 static char **
-read_argv(const struct tsv *t, const struct columns *c)
+read_words(const struct tsv *t, size_t col, const char *first)
 {
-	const char *args = strcmp(t->field[c->args], "-") == 0 ? NULL : t->field[c->args];
-	char **argv;
+	const char *left = strcmp(t->field[col], "-") == 0 ? NULL : t->field[col];
+	char **word;
 	size_t n = 0;
 
-	argv = xcalloc(ARGS_MAX + 2, sizeof(*argv));
-	argv[n++] = xstrdup(t->field[c->binary]);
-	while (args != NULL) {
-		size_t len = strcspn(args, " ");
+	word = xcalloc(ARGS_MAX + 2, sizeof(*word));
+	if (first != NULL)
+		word[n++] = xstrdup(first);
+	while (left != NULL) {
+		size_t len = strcspn(left, " ");
 
 		if (len == 0)
-			tsv_die(t, "args: one space between two arguments, none before or after");
+			tsv_die(t, "%s: one space between two arguments, none before or after",
+				t->names[col]);
 		if (n > ARGS_MAX)
-			tsv_die(t, "args: more than %d arguments", ARGS_MAX);
-		argv[n++] = xasprintf("%.*s", (int)len, args);
-		args = args[len] == ' ' ? args + len + 1 : NULL;
+			tsv_die(t, "%s: more than %d arguments", t->names[col], ARGS_MAX);
+		word[n++] = xasprintf("%.*s", (int)len, left);
+		left = left[len] == ' ' ? left + len + 1 : NULL;
 	}
-	return xreallocarray(argv, n + 1, sizeof(*argv));
+	return xreallocarray(word, n + 1, sizeof(*word));
+}
+
+static void
+words_free(char **words)
+{
+	for (char **word = words; *word != NULL; word++)
+		free(*word);
+	free(words);
+}
+
+static char **
+read_env(const struct tsv *t, const struct columns *c)
+{
+	char **env = c->has_env ? read_words(t, c->env, NULL) : xcalloc(1, sizeof(*env));
+
+	for (char **word = env; *word != NULL; word++) {
+		if ((*word)[0] == '=' || strchr(*word, '=') == NULL)
+			tsv_die(t, "env: '%s' is not NAME=VALUE", *word);
+	}
+	return env;
+}
+
+static bool
+read_speaks(const struct tsv *t, const struct columns *c)
+{
+	const char *word = c->has_speaks ? tsv_word(t, c->speaks) : "forwarder";
+
+	if (strcmp(word, "forwarder") != 0 && strcmp(word, "testpmd") != 0)
+		tsv_die(t, "speaks: '%s' is neither forwarder nor testpmd", word);
+	return strcmp(word, "testpmd") == 0;
 }
 
 static void
 row_free(struct plan_row *row)
 {
-	for (char **arg = row->argv; *arg != NULL; arg++)
-		free(*arg);
-	free(row->argv);
+	words_free(row->argv);
+	words_free(row->env);
 	free(row->variant);
 	free(row->cc);
 	free(row->dpdk);
@@ -72,7 +109,9 @@ row_read(struct plan_row *row, const struct tsv *t, const struct columns *c)
 	row->variant = xstrdup(tsv_word(t, c->variant));
 	row->cc = xstrdup(tsv_word(t, c->cc));
 	row->dpdk = xstrdup(tsv_word(t, c->dpdk));
-	row->argv = read_argv(t, c);
+	row->argv = read_words(t, c->args, t->field[c->binary]);
+	row->env = read_env(t, c);
+	row->testpmd = read_speaks(t, c);
 }
 
 void

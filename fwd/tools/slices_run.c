@@ -21,9 +21,8 @@
 /* One untimed iteration for so many timed ones: caches and branch predictors refill. */
 #define WARMUP_SHARE 20
 
-/* Marks p as failed for good and ends it. */
-static void __attribute__((format(printf, 3, 4)))
-fail(struct run *run, struct proc *p, const char *fmt, ...)
+void
+run_fail(struct run *run, struct proc *p, const char *fmt, ...)
 {
 	char text[PROC_REASON_MAX];
 	va_list ap;
@@ -37,14 +36,13 @@ fail(struct run *run, struct proc *p, const char *fmt, ...)
 	fleet_kill(&run->fleet, p);
 }
 
-/* A start that failed: what happened, and what the forwarder's log says about it. */
-static void
-fail_start(struct run *run, struct proc *p, const char *what)
+void
+run_fail_start(struct run *run, struct proc *p, const char *what)
 {
 	char last[PROC_REASON_MAX / 2];
 
 	proc_last_log_line(p, last, sizeof(last));
-	fail(run, p, "start failed: %s%s%s", what, last[0] != '\0' ? ": " : "", last);
+	run_fail(run, p, "start failed: %s%s%s", what, last[0] != '\0' ? ": " : "", last);
 }
 
 /* How many forwarders may start at once: they are busy then. */
@@ -61,11 +59,17 @@ start_one(struct run *run, size_t index)
 {
 	struct proc *p = &run->fleet.proc[index];
 	const struct plan_row *row = &run->plan.row[index];
-	const struct proc_start start = {row->argv, row->env_bytes, &run->cpus};
+	const struct proc_start start = {
+		.argv = row->argv,
+		.env_bytes = row->env_bytes,
+		.env = row->env,
+		.terminal = row->testpmd,
+		.cpus = &run->cpus,
+	};
 	int ret = proc_start(p, &start);
 
 	if (ret != 0) {
-		fail(run, p, "start failed: %s", strerror(-ret));
+		run_fail(run, p, "start failed: %s", strerror(-ret));
 		return;
 	}
 	p->state = PROC_STARTING;
@@ -88,12 +92,12 @@ check_start(struct run *run, struct proc *p)
 		p->listening = false;
 		memcpy(p->ready, line, strlen(line) + 1);
 	} else if (got != 0) {
-		fail_start(run, p, got == 1 ? "bad ready line" : "bad output");
+		run_fail_start(run, p, got == 1 ? "bad ready line" : "bad output");
 	} else if (p->pid == 0) {
 		proc_ending(p, what, sizeof(what));
-		fail_start(run, p, what);
+		run_fail_start(run, p, what);
 	} else if (now_ns() >= p->deadline_ns) {
-		fail_start(run, p, "timeout");
+		run_fail_start(run, p, "timeout");
 	}
 }
 
@@ -111,7 +115,9 @@ run_start(struct run *run)
 		for (size_t i = 0; i < n; i++) {
 			struct proc *p = &run->fleet.proc[i];
 
-			if (p->state == PROC_STARTING)
+			if (p->state == PROC_STARTING && run->plan.row[i].testpmd)
+				testpmd_check_start(run, p);
+			else if (p->state == PROC_STARTING)
 				check_start(run, p);
 			if (p->state != PROC_STARTING)
 				continue;
@@ -131,16 +137,24 @@ run_start(struct run *run)
 	} while (starting > 0);
 }
 
-/* Waits for p's answer. 1 with line filled, 0 if there will be none, -EPROTO. */
+/* What buf begins with: see run_await(). */
 static int
-await_line(struct run *run, struct proc *p, char line[PROC_LINE_MAX])
+take(struct proc *p, char line[PROC_LINE_MAX], const char *prompt)
 {
-	int64_t deadline = now_ns() + run->timeout_ns;
+	if (prompt != NULL && proc_take(p, prompt))
+		return 2;
+	return proc_line(p, line);
+}
+
+int
+run_await(struct run *run, struct proc *p, char line[PROC_LINE_MAX], const char *prompt,
+	int64_t deadline)
+{
 	bool closed = false;
 	int got;
 
 	p->listening = true;
-	while ((got = proc_line(p, line)) == 0 && p->pid != 0 && now_ns() < deadline) {
+	while ((got = take(p, line, prompt)) == 0 && p->pid != 0 && now_ns() < deadline) {
 		if (p->from < 0 && !closed) {
 			closed = true;
 			if (deadline > now_ns() + EOF_GRACE_NS)
@@ -150,6 +164,21 @@ await_line(struct run *run, struct proc *p, char line[PROC_LINE_MAX])
 	}
 	p->listening = false;
 	return got;
+}
+
+void
+run_fail_silent(struct run *run, struct proc *p, int got)
+{
+	char text[PROC_REASON_MAX / 2];
+
+	if (got < 0) {
+		run_fail(run, p, "bad answer: too long or binary");
+	} else if (p->pid == 0) {
+		proc_ending(p, text, sizeof(text));
+		run_fail(run, p, "died: %s", text);
+	} else {
+		run_fail(run, p, p->from < 0 ? "closed its output" : "timeout");
+	}
 }
 
 /*
@@ -165,40 +194,40 @@ ask(struct run *run, struct proc *p, uint64_t iterations, uint64_t warmup, struc
 	int got;
 
 	snprintf(line, sizeof(line), "run %" PRIu64 " %" PRIu64 "\n", iterations, warmup);
-	/* if this fails, p has ended or closed its stdin: await_line() tells which */
+	/* if this fails, p has ended or closed its stdin: run_await() tells which */
 	proc_send(p, line);
-	got = await_line(run, p, line);
+	got = run_await(run, p, line, NULL, now_ns() + run->timeout_ns);
 	*wall_ns = now_ns() - begin;
 	if (got == 1 && answer_parse(line, a) == 0)
 		return true;
 	if (got == 1) {
 		clean_text(text, sizeof(text), line);
-		fail(run, p, "%s%s", strncmp(line, "error: ", 7) == 0 ? "" : "bad answer: ", text);
-	} else if (got < 0) {
-		fail(run, p, "bad answer: too long or binary");
-	} else if (p->pid == 0) {
-		proc_ending(p, text, sizeof(text));
-		fail(run, p, "died: %s", text);
+		run_fail(run, p, "%s%s", strncmp(line, "error: ", 7) == 0 ? "" : "bad answer: ",
+			text);
 	} else {
-		fail(run, p, p->from < 0 ? "closed its output" : "timeout");
+		run_fail_silent(run, p, got);
 	}
 	return false;
 }
 
-/* Notices what happened to p since its last slice. True if it can run one. */
+/* Notices what happened to process index since its last slice. True if it can run one. */
 static bool
-still_ready(struct run *run, struct proc *p)
+still_ready(struct run *run, size_t index)
 {
+	struct proc *p = &run->fleet.proc[index];
 	char text[64];
 
 	if (p->state != PROC_READY)
 		return false;
 	proc_read(p);
+	/* a testpmd reports links and other events when they happen */
+	if (run->plan.row[index].testpmd)
+		p->len = 0;
 	if (p->len > 0) {
-		fail(run, p, "spoke without being asked");
+		run_fail(run, p, "spoke without being asked");
 	} else if (p->pid == 0) {
 		proc_ending(p, text, sizeof(text));
-		fail(run, p, "died: %s", text);
+		run_fail(run, p, "died: %s", text);
 	}
 	return p->state == PROC_READY;
 }
@@ -247,14 +276,22 @@ run_calibrate(struct run *run)
 {
 	double *estimate = xcalloc(run->plan.n, sizeof(*estimate));
 	double guess = FIRST_ITERATIONS, median;
+	struct answer cold;
 	size_t n = 0;
 
-	for (size_t i = 0; i < run->plan.n && run->iterations == 0; i++) {
+	for (size_t i = 0; i < run->plan.n; i++) {
 		struct proc *p = &run->fleet.proc[i];
 
+		/* testpmd forwards for a time and not a number of iterations */
+		if (run->iterations != 0 && !run->plan.row[i].testpmd)
+			continue;
 		progress_show("calibrating %zu/%zu", i, run->plan.n);
 		fleet_wait(&run->fleet, 0);
-		if (still_ready(run, p) && iterations_of(run, p, &guess, &estimate[n]))
+		if (!still_ready(run, i))
+			continue;
+		if (run->plan.row[i].testpmd)
+			testpmd_slice(run, p, &cold);
+		else if (iterations_of(run, p, &guess, &estimate[n]))
 			n++;
 	}
 	if (n > 0) {
@@ -338,21 +375,29 @@ objection(const struct run *run, const struct answer *a, const struct waits *w)
 static bool
 ask_counted(struct run *run, size_t index, struct answer *a)
 {
+	struct proc *p = &run->fleet.proc[index];
 	int64_t wall_ns;
 	bool answered;
 
 	perf_begin(&run->perf, index);
-	answered = ask(run, &run->fleet.proc[index], run->iterations, run->warmup, a, &wall_ns);
+	if (run->plan.row[index].testpmd)
+		answered = testpmd_slice(run, p, a);
+	else
+		answered = ask(run, p, run->iterations, run->warmup, a, &wall_ns);
 	perf_end(&run->perf, index);
 	return answered;
 }
 
 /* Packets while the counters were on: the untimed iterations forward as many each. */
 static uint64_t
-packets_counted(const struct run *run, const struct answer *a)
+packets_counted(const struct run *run, const struct row *row)
 {
+	const struct answer *a = &row->answer;
 	double share = (double)run->warmup / (double)run->iterations;
 
+	/* a testpmd has none of them */
+	if (row->plan->testpmd)
+		return a->packets;
 	return a->packets + (uint64_t)((double)a->packets * share + 0.5);
 }
 
@@ -373,14 +418,14 @@ slice(struct run *run, size_t index, size_t place)
 	fleet_wait(&run->fleet, 0);
 	if (w != NULL)
 		waits_mark(w);
-	if (still_ready(run, p) && ask_counted(run, index, &row.answer)) {
+	if (still_ready(run, index) && ask_counted(run, index, &row.answer)) {
 		row.reason = objection(run, &row.answer, w);
 	} else {
 		row.answer = (struct answer){0};
 		row.reason = p->reason;
 	}
 	if (row.reason == NULL)
-		perf_write(&run->perf, index, &row, packets_counted(run, &row.answer));
+		perf_write(&run->perf, index, &row, packets_counted(run, &row));
 	ret = rows_write(&run->rows, &row);
 	if (ret != 0) {
 		progress_clear();

@@ -50,6 +50,29 @@ struct run {
 	struct perf perf;
 };
 
+/* Marks p as failed for good and ends it. */
+void run_fail(struct run *run, struct proc *p, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A start that failed: what happened, and what the forwarder's log says about it. */
+void run_fail_start(struct run *run, struct proc *p, const char *what);
+
+/*
+ * Waits for p's next line or, if prompt is not NULL, for that text at the start of a line. 1 with
+ * line filled, 2 for the prompt, 0 if there will be none in time, -EPROTO.
+ */
+int run_await(struct run *run, struct proc *p, char line[PROC_LINE_MAX], const char *prompt,
+	int64_t deadline);
+
+/* Marks p as failed because run_await() gave got: too much, nothing any more, or too late. */
+void run_fail_silent(struct run *run, struct proc *p, int got);
+
+/* Looks whether a starting testpmd has become ready or failed (slices_testpmd.c). */
+void testpmd_check_start(struct run *run, struct proc *p);
+
+/* Lets a testpmd forward for a slice. True with its answer, false if it has failed. */
+bool testpmd_slice(struct run *run, struct proc *p, struct answer *a);
+
 /* Starts all processes, a few at a time, and waits until each is ready or has failed. */
 void run_start(struct run *run);
 

@@ -280,13 +280,23 @@ tsv_open(struct tsv *t, const char *path)
 	read_header(t);
 }
 
+bool
+tsv_find(const struct tsv *t, const char *name, size_t *col)
+{
+	for (*col = 0; *col < t->n_cols; ++*col) {
+		if (strcmp(t->names[*col], name) == 0)
+			return true;
+	}
+	return false;
+}
+
 size_t
 tsv_col(const struct tsv *t, const char *name)
 {
-	for (size_t i = 0; i < t->n_cols; i++) {
-		if (strcmp(t->names[i], name) == 0)
-			return i;
-	}
+	size_t col;
+
+	if (tsv_find(t, name, &col))
+		return col;
 	die(EXIT_BAD, "%s:1: column '%s' is missing", t->path, name);
 }
 

@@ -73,6 +73,9 @@ void tsv_open(struct tsv *t, const char *path);
 /* Index of the column called name; dies, naming the column, if there is none. */
 size_t tsv_col(const struct tsv *t, const char *name);
 
+/* The same, but false if there is none: columns that came later. */
+bool tsv_find(const struct tsv *t, const char *name, size_t *col);
+
 /* Reads the next row into t->field. False at the end of the file. */
 bool tsv_next(struct tsv *t);
 

@@ -2,7 +2,7 @@
 # Reads one TSV of a result strictly and writes the columns asked for, in the order asked for.
 #   TSV_NAME=FILE awk -v columns='variant:word ratio:positive ...' -f check.awk <FILE
 # Columns beyond those are left out. Prints what is wrong, in one line, on stderr and exits 2.
-# Kinds: word, text, count, whole, number, positive, flag, and verdict/status/mode/level/eventstatus with their own lists; a
+# Kinds: word, text, count, whole, number, positive, flag, and verdict/status/mode/agree/level/eventstatus with their own lists; a
 # question mark after the kind allows "-" for a missing value, and two of them a missing column as well: results of
 # earlier versions of the kit lack it.
 BEGIN {
@@ -35,6 +35,7 @@ function fits(value, k) {
   if (k == "verdict") return value ~ /^(slower|faster|same|undecided|baseline|invalid)$/
   if (k == "eventstatus") return value ~ /^(counted|absent|refused|multiplexed|failed)$/
   if (k == "status") return value ~ /^(ok|source failed|build failed|proof failed|link failed|run failed|fails as expected)$/
+  if (k == "agree") return value ~ /^(yes|no)$/
   if (k == "mode") return value ~ /^(meson|make|replayed)$/
   if (value !~ /^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$/) return 0
   return k == "number" || value + 0 > 0

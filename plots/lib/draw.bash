@@ -28,6 +28,8 @@ BUILDS_COLUMNS='variant:word cc:word cc_version:text? dpdk:word status:status re
   code_model:text? elf_type:text? got:count? plt:count? tls_gd:count? tls_ld:count? tls_ie:count?
   tls_le:count? absolute:count? text_bytes:count? sha256:text?'
 
+FORWARDERS_COLUMNS='variant:word cc:word dpdk:word kit_ratio:positive? kit_low:positive? kit_high:positive?
+  testpmd_ratio:positive? testpmd_low:positive? testpmd_high:positive? agree:agree?'
 PARTS_COLUMNS='variant:word cc:word dpdk:word level:level library:word object:word instructions:whole?
   instructions_reverse:whole? packets:count note:text?'
 FUNCTIONS_COLUMNS='variant:word cc:word dpdk:word library:word object:word function:word baseline:count
@@ -51,6 +53,7 @@ check_result() {
   fi
   check_perf "$from" "$to"
   [ ! -e "$from/proof/inlining.tsv" ] || check_tsv "$from/proof/inlining.tsv" "$to" "$INLINING_COLUMNS"
+  [ ! -e "$from/forwarders.tsv" ] || check_tsv "$from/forwarders.tsv" "$to" "$FORWARDERS_COLUMNS"
   [ ! -e "$from/proof/notes.tsv" ] || check_tsv "$from/proof/notes.tsv" "$to" "$NOTES_COLUMNS"
   [ ! -e "$from/proof/constants.tsv" ] || check_tsv "$from/proof/constants.tsv" "$to" "$CONSTANTS_COLUMNS"
   awk -f "$here/lib/counts.awk" "$to/slices.tsv" >"$to/counts.tsv"
@@ -116,7 +119,7 @@ run_awk() {
   local program=$1
   shift
   awk -v dir="$work" "$@" -f "$here/lib/common.awk" -f "$here/lib/result.awk" -f "$here/lib/parts.awk" \
-    -f "$here/lib/matrix.awk" -f "$here/lib/$program" </dev/null 2>"$work/complaint" ||
+    -f "$here/lib/matrix.awk" -f "$here/lib/forwarders.awk" -f "$here/lib/$program" </dev/null 2>"$work/complaint" ||
     die "$result: $(head -n 1 "$work/complaint")"
 }
 

@@ -58,6 +58,7 @@ function write_keys(    i, s, scenario, release) {
   key("hidden", "margin", trim0(M["measure.margin_percent"]) " %")
   if (measured) key("hidden", "link orders", shuffled ? "shuffled" : "as built only")
   key("hidden", "-ffunction-sections", M["measure.function_sections"] == "true" ? "yes" : "no")
+  key("hidden", "forwarder", M["measure.forwarder"] == "testpmd" ? "testpmd" : "kit")
   key("hidden", "linker", M["linker"])
   key("hidden", "mppsdiff version", M["kit.version"])
   for (i = 0; i < M["compilers.n"] + 0; i++) key("hidden", "version of " M["compilers." i ".name"], M["compilers." i ".version"])

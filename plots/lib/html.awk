@@ -14,6 +14,7 @@ BEGIN {
   part("CHARTS"); write_charts()
   part("RESULT"); write_result()
   part("MATRIX"); write_matrix()
+  part("FORWARDERS"); write_forwarders()
   part("AS_BUILT"); write_as_built()
   part("NOISE"); write_noise()
   part("COUNTERS"); write_counters()
@@ -212,6 +213,24 @@ function write_matrix(    v, g, i, span, line) {
   put("<ol class=\"remarks\">")
   for (i = 1; i <= reasons; i++) put("<li id=\"reason-" i "\">" html(reason[i]) "</li>")
   put("</ol>")
+}
+
+function write_forwarders(    i, w, which) {
+  if (!FORWARDERS["rows"]) return
+  put("<h2 id=\"forwarders\">Cross-check with testpmd</h2>")
+  table_open("Cross-check with testpmd", key_heads() "|#kit %|#95 % interval|#testpmd %|#95 % interval|the two", forwarders_explained())
+  for (i = 1; i <= FORWARDERS["rows"]; i++) {
+    put("<tr><th scope=\"row\">" html(FORWARDERS[i, "variant"]) "</th>")
+    cell(FORWARDERS[i, "cc"])
+    if (releases > 1) cell(FORWARDERS[i, "dpdk"])
+    for (w = 1; w <= 2; w++) {
+      which = w == 1 ? "kit" : "testpmd"
+      number(forwarder_effect(i, which), forwarder_known(i, which) ? FORWARDERS[i, which "_ratio"] : "")
+      number(forwarder_interval(i, which), forwarder_known(i, which) ? FORWARDERS[i, which "_low"] : "")
+    }
+    put("<td" (FORWARDERS[i, "agree"] == "no" ? " class=\"failed\"" : "") ">" html(agree_word(i)) "</td></tr>")
+  }
+  table_close()
 }
 
 function write_as_built(    r, e, any) {

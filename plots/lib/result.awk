@@ -6,7 +6,7 @@
 #   groups       compiler x DPDK release: group_cc[g] group_dpdk[g] group_label[g]
 #   rows         what the tables show, in order: row_group[r] row_variant[r], row_effect[r] (row of
 #                effects.tsv or 0), row_build[r] (row of builds.tsv or 0), row_failed[r]
-#   EFFECT BUILD COUNT UNIT   the tables
+#   EFFECT BUILD COUNT UNIT FORWARDERS   the tables
 
 function stop(what) {
   print what > "/dev/stderr"
@@ -23,6 +23,7 @@ function result_load(dir) {
   constants_recorded = tsv_load(dir "/constants.tsv", CONSTANT)
   tsv_load(dir "/inlining.tsv", INLINING)
   tsv_load(dir "/notes.tsv", NOTE)
+  tsv_load(dir "/forwarders.tsv", FORWARDERS)
   tsv_load(dir "/perf-sums.tsv", PERF)
   tsv_load(dir "/perf-events.tsv", EVENT)
   margin = M["measure.margin_percent"] + 0
@@ -499,6 +500,9 @@ function find_warnings(    g, i, s) {
     if (invalid_slices * 100 > slices) warn(s)
     else remark(s)
   }
+  for (i = 1; i <= FORWARDERS["rows"]; i++)
+    if (FORWARDERS[i, "agree"] == "no")
+      warn("the kit\047s forwarder and testpmd do not agree on " FORWARDERS[i, "variant"] " with " FORWARDERS[i, "cc"] (releases > 1 ? " and DPDK " FORWARDERS[i, "dpdk"] : "") ": " hard(forwarder_effect(i, "kit") " % (" forwarder_interval(i, "kit") " %)") " and " hard(forwarder_effect(i, "testpmd") " % (" forwarder_interval(i, "testpmd") " %)") "; see the cross-check with testpmd.")
   for (i = 1; i <= drop_rows; i++) warn_drops(drop_row[i])
   for (i = 0; i < M["warnings.n"] + 0; i++) warn(M["warnings." i] (M["warnings." i] ~ /[.]$/ ? "" : "."))
   if (index(M["machine.hugepages"], "--no-huge") && !said("--no-huge"))
@@ -632,6 +636,7 @@ function find_facts(    i, s) {
     for (i = 0; i < M["dpdk.n"] + 0; i++)
       if ((s = burst_words("dpdk." i)) != "") fact("", "DPDK " M["dpdk." i ".release"] ": " s)
   } else fact("Device", add(M["device.name"], burst_words("device")) (M["device.kind"] == "real" ? ", real" : ""))
+  if (forwarder_words() != "") fact("Forwarder", forwarder_words())
   fact("Scenario", add(or_dash(M["scenario.name"]), M["scenario.title"]))
   s = add(add(add("", testbed("nic")), testbed("cpu")), testbed("os"))
   if (s != "") fact("Its testbed", s)
@@ -690,7 +695,15 @@ function bursts_differ(    i, s) {
 }
 
 # used_by(list): what was run, a command a release where they differ; list[i] its heading, list[i, "command"]. Their number.
-function used_by(list,    n, i) {
+function used_by(list,    n) {
+  n = used_by_releases(list)
+  if (M["measure.forwarder"] != "both" || !known(M["measure.testpmd"])) return n
+  list[++n] = "And for the cross-check" (releases > 1 ? ", with the first release" : "")
+  list[n, "command"] = M["measure.testpmd"]
+  return n
+}
+
+function used_by_releases(list,    n, i) {
   for (i = 0; i < M["dpdk.n"] + 0; i++) {
     if (releases < 2 || !known(M["dpdk." i ".used"])) continue
     list[++n] = "What was run with DPDK " M["dpdk." i ".release"]

@@ -15,6 +15,7 @@ BEGIN {
   write_commands()
   write_results()
   write_matrix()
+  write_forwarders()
   write_plot()
   write_as_built()
   write_noise()
@@ -312,6 +313,29 @@ function matrix_line(v, g, i) {
   if (i == 2 && cell_kind[v, g] != "baseline") { i = cell_interval[v, g]; sub(/ to /, "..", i); return i }
   if (i == 2 + (cell_kind[v, g] != "baseline") && cell_instructions[v, g] != "") return cell_instructions[v, g] " i"
   return ""
+}
+
+# --- the cross-check with testpmd ------------------------------------------------------------
+
+function write_forwarders(    i, last) {
+  if (!FORWARDERS["rows"]) return
+  heading("Cross-check with testpmd")
+  table_begin()
+  table_column("variant", "l", 0)
+  table_column("cc", "l", 8)
+  table_column("kit %", "r", 0)
+  table_column("95 % interval", "r", 0)
+  table_column("testpmd %", "r", 7)
+  table_column("95 % interval", "r", 0)
+  table_column("", "l", 0)
+  for (i = 1; i <= FORWARDERS["rows"]; i++) {
+    if (releases > 1 && FORWARDERS[i, "dpdk"] != last) table_row(">DPDK " FORWARDERS[i, "dpdk"] ":")
+    last = FORWARDERS[i, "dpdk"]
+    table_row(FORWARDERS[i, "variant"] "\t" FORWARDERS[i, "cc"] "\t" forwarder_effect(i, "kit") "\t" forwarder_interval(i, "kit") "\t" \
+      forwarder_effect(i, "testpmd") "\t" forwarder_interval(i, "testpmd") "\t" agree_word(i))
+  }
+  table_write()
+  para("", "", forwarders_explained())
 }
 
 # --- the plot --------------------------------------------------------------------------------

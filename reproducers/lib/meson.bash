@@ -168,6 +168,20 @@ meson_choose_targets() {
     graph members "${archives[@]}" >"$dir/members"
   fi
   cut -f2 "$dir/members" >"$dir/objects"
+  [ "$testpmd" = no ] || meson_record_testpmd
+}
+
+# meson_record_testpmd: how meson links testpmd: testpmd-link (target, arguments as the shell reads them) and
+# testpmd-members (owner, object): its own objects, and those of each archive on its link line.
+meson_record_testpmd() {
+  local target arguments
+  local -a archives
+  target=$(testpmd_target)
+  [ -n "$target" ] || { printf 'error: testpmd was not configured; see configure.log\n' >>"$dir/build.log"; return 1; }
+  IFS=$'\t' read -r _ _ arguments < <(graph link "$target")
+  printf '%s\t%s\n' "$target" "$arguments" >"$dir/testpmd-link"
+  mapfile -t archives < <(tr ' ' '\n' <<<"$arguments" | grep -E '^(lib|drivers)/.*\.a$')
+  graph members "$target" "${archives[@]}" >"$dir/testpmd-members"
 }
 
 # meson_shared_archives: of each shared library a thin archive of just its objects, for the proof, below

@@ -154,6 +154,34 @@ testpmd_app_arguments() {
   done < <(printf '%s\n' "${!tp_app[@]}" | sort)
 }
 
+# testpmd_mbufs: as many mbufs as our forwarder's pools have: all rings full, and the caches of the lcores.
+testpmd_mbufs() {
+  local -i rxq=${tp_app[rxq]:-1} txq=${tp_app[txq]:-1} cache=${tp_app[mbcache]:-250} mbufs
+  local -i queues=$((rxq < txq ? rxq : txq))
+  mbufs=$(($(scenario_ports) * (rxq * ${tp_app[rxd]:-512} + queues * ${tp_app[txd]:-512}) +
+    (${#scaled_cpus[@]} + 1) * (cache * 3 / 2 + ${tp_app[burst]:-32})))
+  # testpmd takes no fewer
+  printf '%d\n' $((mbufs > 1024 ? mbufs : 1025))
+}
+
+# testpmd_own_arguments RELEASE: the application's options for the release's own testpmd, one a line. Forwarding
+# begins at its prompt; packets that wait in rings that never run dry (net_null) must not be flushed before; and
+# its own number of mbufs, for 32 ports, is hundreds of MB a process. Before 20.11 cycles are counted unasked, see
+# reproducers/build.
+testpmd_own_arguments() {
+  printf '%s\n' -i
+  testpmd_app_arguments | grep -vxe --slices
+  printf '%s\n' --no-flush-rx
+  if release_at_least "$1" 20.11; then printf '%s\n' --record-core-cycles; fi
+  [[ -v tp_app[total-num-mbufs] ]] || printf -- '--total-num-mbufs=%d\n' "$(testpmd_mbufs)"
+}
+
+# testpmd_environment DEVICE: what the software ConnectX plays for testpmd, as NAME=VALUE, one a line: it knows
+# nothing of a device that is stepped between bursts, so that has a thread, beside the main lcore.
+testpmd_environment() {
+  [[ $1 != software ]] || printf '%s\n' MPPSDIFF_SOFTNIC_MODE=thread "MPPSDIFF_SOFTNIC_CPU=$scaled_control"
+}
+
 # testpmd_eal_arguments RELEASE DEVICE HUGE MEGABYTES: the EAL's options, one a line. DEVICE is ring,
 # null or software. HUGE yes|no. The lcore ids are the CPUs' numbers.
 testpmd_eal_arguments() {
