@@ -89,5 +89,5 @@ turns() {
   [ "$(plan_only "$BATS_TEST_TMPDIR/plan.tsv" testpmd <"$BATS_TEST_TMPDIR/slices.tsv" | tr '\t' ' ' | paste -sd,)" = 'epoch round process,1 1 2,2 1 1' ]
   [ "$(plan_only "$BATS_TEST_TMPDIR/plan.tsv" kit <"$BATS_TEST_TMPDIR/slices.tsv" | tr '\t' ' ' | paste -sd,)" = 'epoch round process,1 1 1,2 1 2' ]
   cut -f1,2 "$BATS_TEST_TMPDIR/plan.tsv" >"$BATS_TEST_TMPDIR/old.tsv"
-  plan_only "$BATS_TEST_TMPDIR/old.tsv" kit <"$BATS_TEST_TMPDIR/slices.tsv" | diff - "$BATS_TEST_TMPDIR/slices.tsv"
+  [ "$(plan_only "$BATS_TEST_TMPDIR/old.tsv" kit <"$BATS_TEST_TMPDIR/slices.tsv")" = "$(cat "$BATS_TEST_TMPDIR/slices.tsv")" ]
 }

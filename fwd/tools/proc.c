@@ -112,7 +112,7 @@ open_terminal(int out[2])
 	if (out[0] < 0)
 		return -errno;
 	ret = grantpt(out[0]) != 0 || unlockpt(out[0]) != 0 ? errno
-							     : ptsname_r(out[0], name, sizeof(name));
+							    : ptsname_r(out[0], name, sizeof(name));
 	if (ret != 0)
 		goto out_close;
 	out[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);

@@ -47,7 +47,7 @@ struct proc_start {
 	char *const *argv;
 	uint64_t env_bytes;    /* length of MPPSDIFF_PAD; 0: not set */
 	char *const *env;      /* more of its environment: NAME=VALUE, ends with NULL; or NULL */
-	bool terminal;         /* its stdout is a terminal: it writes line by line */
+	bool terminal;	       /* its stdout is a terminal: it writes line by line */
 	const cpu_set_t *cpus; /* NULL: as the caller */
 };
 

@@ -202,8 +202,8 @@ ask(struct run *run, struct proc *p, uint64_t iterations, uint64_t warmup, struc
 		return true;
 	if (got == 1) {
 		clean_text(text, sizeof(text), line);
-		run_fail(run, p, "%s%s", strncmp(line, "error: ", 7) == 0 ? "" : "bad answer: ",
-			text);
+		run_fail(run, p, "%s%s",
+			strncmp(line, "error: ", 7) == 0 ? "" : "bad answer: ", text);
 	} else {
 		run_fail_silent(run, p, got);
 	}
