@@ -463,6 +463,15 @@ TABLES
   grep -q 'meson-static-nopic, clang, DPDK 20.08: ' "$result/waterfall.svg"
 }
 
+@test "one comparison and no A/A interval: the plot of the text is of one line" {
+  for file in effects units builds; do edit "$file.tsv" 'NR == 1 || $2 == "gcc" && $1 ~ /^meson-static(-nopie)?$/'; done
+  edit slices.tsv 'NR == 1 || $5 == "gcc" && $4 ~ /^meson-static(-nopie)?$/'
+  awk -F '\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } NR > 1 { $c["aa_low"] = $c["aa_high"] = "-" } { print }' "$result/effects.tsv" >"$BATS_TEST_TMPDIR/e"
+  mv "$BATS_TEST_TMPDIR/e" "$result/effects.tsv"
+  "$report" "$result" >/dev/null
+  grep -qE '^meson-static-nopie gcc .*\[-*o-*\]' "$result/report.txt"
+}
+
 # --- the cross-check -------------------------------------------------------------------------
 
 @test "cross-check: each variant with each release and compiler, and why there is no figure" {

@@ -214,6 +214,8 @@ function mail(    g, r, e, y, i, n, lines, file, size, width, low, high, any, la
     print y + 0, "A/A " group_cc[g], "NaN", percent_of(aa_low[g]), percent_of(aa_high[g]), "aa" > file
     y++
   }
+  # gnuplot dies of a terminal of four lines.
+  if (y < 2) print y++, "", "NaN", "NaN", "NaN", "words" > file
   close(file)
   size = plots "/mail_size.tsv"
   print "rows", "label", "low", "high", "margin", "step" > size
