@@ -158,3 +158,21 @@ function tick_step(least,    power) {
   if (least > 2 * power) return 5 * power
   return least > power ? 2 * power : power
 }
+
+# out(s): the one place where a line leaves; the data is ASCII here except for bytes of the TSVs.
+function out(s) {
+  s = ascii(s)
+  sub(/ +$/, "", s)
+  print s
+}
+
+# para(first, next_, s): s wrapped to WIDTH, with a prefix for the first and one for the other lines.
+function para(first, next_, s,    n, i, lines) {
+  i = break_at(s, WIDTH - length(first))
+  out(first substr(s, 1, i))
+  s = substr(s, i + 1)
+  sub(/^ +/, "", s)
+  if (s == "") return
+  n = wrap(s, WIDTH - length(next_), lines)
+  for (i = 1; i <= n; i++) out(next_ lines[i])
+}

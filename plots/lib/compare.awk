@@ -125,22 +125,6 @@ function about(r,    s) {
 
 # --- text ------------------------------------------------------------------------------------
 
-function out(s) {
-  s = ascii(s)
-  sub(/ +$/, "", s)
-  print s
-}
-
-function para(first, next_, s,    i, m, lines) {
-  i = break_at(s, WIDTH - length(first))
-  out(first substr(s, 1, i))
-  s = substr(s, i + 1)
-  sub(/^ +/, "", s)
-  if (s == "") return
-  m = wrap(s, WIDTH - length(next_), lines)
-  for (i = 1; i <= m; i++) out(next_ lines[i])
-}
-
 function write_text(    r, i, v, c, g) {
   out("Several results: cycles per packet against " baseline)
   out("")
