@@ -13,18 +13,8 @@ setup() {
   cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$one"
   cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$two"
   # the second is of another day, and meson-shared costs twice as much there
-  edit_meta "$two" '.date_utc = "2026-12-24T09:00:00Z"'
-  edit "$two/effects.tsv" '$1 == "meson-shared" { $9 = "1.140000"; $10 = "1.131000"; $11 = "1.149000" } { print }'
-}
-
-edit() { # FILE AWK
-  awk -F '\t' -v OFS='\t' "$2" "$1" >"$BATS_TEST_TMPDIR/edited"
-  mv "$BATS_TEST_TMPDIR/edited" "$1"
-}
-
-edit_meta() { # RESULT JQ
-  jq "$2" "$1/meta.json" >"$BATS_TEST_TMPDIR/edited"
-  mv "$BATS_TEST_TMPDIR/edited" "$1/meta.json"
+  edit_result_meta "$two" '.date_utc = "2026-12-24T09:00:00Z"'
+  edit_tsv "$two/effects.tsv" '$1 == "meson-shared" { $9 = "1.140000"; $10 = "1.131000"; $11 = "1.149000" } { print }'
 }
 
 # another_release RESULT RELEASE: the same result, of that release alone.
@@ -32,9 +22,9 @@ another_release() {
   local file column
   for file in effects units slices builds; do
     case $file in effects | units) column=3 ;; slices) column=6 ;; builds) column=4 ;; esac
-    edit "$1/$file.tsv" "NR > 1 { \$$column = \"$2\" } { print }"
+    edit_tsv "$1/$file.tsv" "NR > 1 { \$$column = \"$2\" } { print }"
   done
-  edit_meta "$1" ".dpdk[0].release = \"$2\" | .dpdk[0].id = \"sha256:ff\""
+  edit_result_meta "$1" ".dpdk[0].release = \"$2\" | .dpdk[0].id = \"sha256:ff\""
 }
 
 has() { # FILE TEXT, line breaks undone
@@ -87,7 +77,7 @@ has() { # FILE TEXT, line breaks undone
   "$report" --out "$out" "$one" "$two" >/dev/null
   has "$out/compare.txt" 'meson-static-nopie gcc A 22.11.11 -5.8 -7.0 to -4.6 faster B 20.08 -5.8 -7.0 to -4.6 faster'
   grep -q '>B 20.08<' "$out/compare.svg"
-  edit_meta "$two" '.scenario.name = "connectx4lx-baremetal" | .scenario.command = "testpmd -l 0" | .device.name = "another"'
+  edit_result_meta "$two" '.scenario.name = "connectx4lx-baremetal" | .scenario.command = "testpmd -l 0" | .device.name = "another"'
   "$report" --out "$out" "$one" "$two" >/dev/null
   grep -q '>B connectx4lx-baremetal 20.08<' "$out/compare.svg"
   grep -q '>A connectx5-vm 22.11.11<' "$out/compare.svg"
@@ -96,12 +86,12 @@ has() { # FILE TEXT, line breaks undone
 # The keys that no row shows: each of them alone is refused, named with both values, and nothing is written.
 @test "what differs out of sight is refused by name, with one line, exit 2, and nothing is written" {
   local key change
-  for result in "$one" "$two"; do edit_meta "$result" '.dpdk[0] += {rx_burst: "Vector", tx_burst: "eMPW"}'; done
+  for result in "$one" "$two"; do edit_result_meta "$result" '.dpdk[0] += {rx_burst: "Vector", tx_burst: "eMPW"}'; done
   cp -r "$two" "$two-kept"
   while IFS='|' read -r key change; do
     rm -rf "$two"
     cp -r "$two-kept" "$two"
-    edit_meta "$two" "$change"
+    edit_result_meta "$two" "$change"
     run "$report" --out "$out" "$one" "$two"
     [ "$status" -eq 2 ] || { echo "$key: status $status"; return 1; }
     one_line_error 'these results differ in what the chart does not show: '"$key (A: " || { echo "$key"; return 1; }
@@ -129,21 +119,21 @@ KEYS
 }
 
 @test "another baseline, another clock and another kind of link order are refused as well" {
-  edit "$two/units.tsv" 'NR > 1 && $9 != "-" { $9 *= 1.01 } { print }'
+  edit_tsv "$two/units.tsv" 'NR > 1 && $9 != "-" { $9 *= 1.01 } { print }'
   run "$report" --out "$out" "$one" "$two"
   [ "$status" -eq 2 ]
   one_line_error 'frequency (A: 2000 MHz; B: 2020 MHz)'
   cp "$one/units.tsv" "$two/"
   # what calibration makes of the same clock is no difference
-  edit "$two/units.tsv" 'NR > 1 && $9 != "-" { $9 *= 1.001 } { print }'
+  edit_tsv "$two/units.tsv" 'NR > 1 && $9 != "-" { $9 *= 1.001 } { print }'
   "$report" --out "$out" "$one" "$two" >/dev/null
   rm -r "$out"
-  edit "$two/units.tsv" 'NR == 1 || $4 == 0'
+  edit_tsv "$two/units.tsv" 'NR == 1 || $4 == 0'
   run "$report" --out "$out" "$one" "$two"
   [ "$status" -eq 2 ]
   one_line_error 'link orders (A: shuffled; B: as built only)'
   cp "$one/units.tsv" "$two/"
-  edit_meta "$two" '.measure.baseline = "meson-static-nopic"'
+  edit_result_meta "$two" '.measure.baseline = "meson-static-nopic"'
   run "$report" --out "$out" "$one" "$two"
   [ "$status" -eq 2 ]
   one_line_error 'baseline (A: meson-static; B: meson-static-nopic)'
@@ -151,7 +141,7 @@ KEYS
 }
 
 @test "--force compares all the same, and text and chart say what differs" {
-  edit_meta "$two" '.machine.cpu = "Other" | .device.kind = "software" | .machine.microcode = "0x2" | .linker = "mold"'
+  edit_result_meta "$two" '.machine.cpu = "Other" | .device.kind = "software" | .machine.microcode = "0x2" | .linker = "mold"'
   run "$report" --out "$out" "$one" "$two"
   [ "$status" -eq 2 ]
   one_line_error ', and 1 more; leave out'
@@ -169,7 +159,7 @@ $out/compare.svg:0" ]
 }
 
 @test "kernel, commit and size of the run are noted" {
-  edit_meta "$two" '.machine.kernel = "6.99" | .kit.commit = "fedcba" | .measure.epochs = 4'
+  edit_result_meta "$two" '.machine.kernel = "6.99" | .kit.commit = "fedcba" | .measure.epochs = 4'
   "$report" --out "$out" "$one" "$two" >/dev/null
   has "$out/compare.txt" 'Also differ: kernel (A: 6.1.0-synthetic; B: 6.99) - mppsdiff commit (A: 0123456789ab; B: fedcba) - epochs (A: 8; B: 4)'
 }
@@ -177,7 +167,7 @@ $out/compare.svg:0" ]
 @test "three results, one of them with nothing built" {
   cp -r "$one" "$BATS_TEST_TMPDIR/third"
   rm "$BATS_TEST_TMPDIR"/third/{slices,effects,units}.tsv
-  edit "$BATS_TEST_TMPDIR/third/builds.tsv" 'NR > 1 { $5 = "build failed"; $6 = "no compiler"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
+  edit_tsv "$BATS_TEST_TMPDIR/third/builds.tsv" 'NR > 1 { $5 = "build failed"; $6 = "no compiler"; for (i = 8; i <= 23; i++) $i = "-" } { print }'
   "$report" --out "$out" "$one" "$two" "$BATS_TEST_TMPDIR/third" >/dev/null
   has "$out/compare.txt" 'meson-shared gcc A 22.11.11 +7.4 +6.3 to +8.5 slower B 22.11.11 +14.0 +13.1 to +14.9 slower C 22.11.11 not built'
   has "$out/compare.txt" 'build failed: no compiler'
@@ -204,7 +194,7 @@ CASES
   run "$report" --force "$one"
   [ "$status" -eq 2 ]
   one_line_error "--force is for several results"
-  edit "$two/effects.tsv" 'NR == 3 { $9 = "fast" } { print }'
+  edit_tsv "$two/effects.tsv" 'NR == 3 { $9 = "fast" } { print }'
   run "$report" --out "$out" "$one" "$two"
   [ "$status" -eq 2 ]
   one_line_error "$two/effects.tsv line 3: column ratio: 'fast'"

@@ -29,16 +29,8 @@ tsv() {
 }
 
 @test "what testpmd cannot do is one line and exit 2, before anything is built" {
-  local text arguments
-  local -a bad
   need_two_cpus
-  while IFS='|' read -r text arguments; do
-    IFS=' ' read -r -a bad <<<"$arguments"
-    run "$KIT/scenarios/software/run" --results "$results" "${bad[@]}"
-    [ "$status" -eq 2 ] || { echo "$arguments: status $status: $output"; return 1; }
-    one_line_error "$text"
-    [ ! -e "$results" ]
-  done <<'CASES'
+  refuses_each <<'CASES'
 unknown forwarder 'turbo'; known: kit testpmd both|--forwarder turbo
 --device ring with --forwarder testpmd|--forwarder testpmd --device ring
 --device ring with --forwarder both|--forwarder both --device ring

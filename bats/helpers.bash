@@ -122,3 +122,27 @@ hugepages_lend() {
 hugepages_return() {
   [ ! -f "$BATS_FILE_TMPDIR/nr_hugepages" ] || cat "$BATS_FILE_TMPDIR/nr_hugepages" >/proc/sys/vm/nr_hugepages
 }
+
+edit_tsv() { # FILE AWK
+  awk -F '\t' -v OFS='\t' "$2" "$1" >"$BATS_TEST_TMPDIR/edited"
+  mv "$BATS_TEST_TMPDIR/edited" "$1"
+}
+
+edit_result_meta() { # RESULT JQ
+  jq "$2" "$1/meta.json" >"$BATS_TEST_TMPDIR/edited"
+  mv "$BATS_TEST_TMPDIR/edited" "$1/meta.json"
+}
+
+# refuses_each [SEPARATOR]: each line of stdin, "text|arguments", is refused by the software scenario's runner in one
+# line with that text, with exit status 2, before $results is made.
+refuses_each() {
+  local text arguments
+  local -a bad
+  while IFS='|' read -r text arguments; do
+    IFS=${1:- } read -r -a bad <<<"$arguments"
+    run "$KIT/scenarios/software/run" --results "$results" "${bad[@]}"
+    [ "$status" -eq 2 ] || { echo "$arguments: status $status: $output"; return 1; }
+    one_line_error "$text"
+    [ ! -e "$results" ]
+  done
+}

@@ -19,15 +19,7 @@ own() {
 }
 
 @test "bad keys and values are one line that names the option, exit 2, and nothing is left" {
-  local text
-  local -a bad
-  while IFS='|' read -r text arguments; do
-    IFS='^' read -r -a bad <<<"$arguments"
-    run "$KIT/scenarios/software/run" --results "$results" "${bad[@]}"
-    [ "$status" -eq 2 ] || { echo "$arguments: status $status: $output"; return 1; }
-    one_line_error "$text"
-    [ ! -e "$results" ]
-  done <<'CASES'
+  refuses_each '^' <<'CASES'
 mppsdiff: --a takes KEY=VALUE, not '-O2'; known keys: title, question, build, |--a^-O2^--b^c_args=-O3
 mppsdiff: --a: unknown key "c_arg"; known are: title, question, build, |--a^c_arg=-O2^--b^c_args=-O3
 mppsdiff: --b: "c_args" is "O3"; it takes compiler flags|--b^c_args=O3

@@ -27,14 +27,7 @@ processes_left() { # forwarders and runners of this test's results
 }
 
 @test "bad usage is one line and exit 2, and nothing is left" {
-  local -a bad
-  while IFS='|' read -r text arguments; do
-    IFS=' ' read -r -a bad <<<"$arguments"
-    run "$KIT/scenarios/software/run" --results "$results" "${bad[@]}"
-    [ "$status" -eq 2 ] || { echo "$arguments: status $status: $output"; return 1; }
-    one_line_error "$text"
-    [ ! -e "$results" ]
-  done <<'CASES'
+  refuses_each <<'CASES'
 unknown argument|--nonsense
 needs a value|--cc
 --dpdk takes names separated by one comma|--dpdk 22.11,,20.08

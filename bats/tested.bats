@@ -12,17 +12,7 @@ setup() {
   one=$BATS_TEST_TMPDIR/20261130T160000Z-vm two=$BATS_TEST_TMPDIR/20261224T090000Z-vm
   cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$one"
   cp -r "$BATS_TEST_DIRNAME/fixtures/report" "$two"
-  edit_meta "$two" '.date_utc = "2026-12-24T09:00:00Z" | .kit.commit = "fedcba987654"'
-}
-
-edit() { # FILE AWK
-  awk -F '\t' -v OFS='\t' "$2" "$1" >"$BATS_TEST_TMPDIR/edited"
-  mv "$BATS_TEST_TMPDIR/edited" "$1"
-}
-
-edit_meta() { # RESULT JQ
-  jq "$2" "$1/meta.json" >"$BATS_TEST_TMPDIR/edited"
-  mv "$BATS_TEST_TMPDIR/edited" "$1/meta.json"
+  edit_result_meta "$two" '.date_utc = "2026-12-24T09:00:00Z" | .kit.commit = "fedcba987654"'
 }
 
 rows() { # of the table
@@ -43,7 +33,7 @@ rows() { # of the table
   run "$tested" --out /nonexistent/tested.md "$one"
   [ "$status" -eq 2 ]
   one_line_error 'cannot write /nonexistent/tested.md'
-  edit "$one/effects.tsv" 'NR == 3 { $9 = "fast" } { print }'
+  edit_tsv "$one/effects.tsv" 'NR == 3 { $9 = "fast" } { print }'
   run "$tested" --out "$BATS_TEST_TMPDIR/tested.md" "$one"
   [ "$status" -eq 2 ]
   one_line_error "column ratio: 'fast'"
@@ -65,30 +55,30 @@ rows() { # of the table
 
 @test "the newest result of a row counts, in whatever order they are named; other devices are rows of their own" {
   # the newer one has gcc only, and meson-shared is the same there
-  for file in effects units builds; do edit "$two/$file.tsv" '$2 != "clang"'; done
-  edit "$two/slices.tsv" '$5 != "clang"'
-  edit "$two/effects.tsv" '$1 == "meson-shared" { $9 = "1.001"; $10 = "0.998"; $11 = "1.004"; $16 = "same" } { print }'
+  for file in effects units builds; do edit_tsv "$two/$file.tsv" '$2 != "clang"'; done
+  edit_tsv "$two/slices.tsv" '$5 != "clang"'
+  edit_tsv "$two/effects.tsv" '$1 == "meson-shared" { $9 = "1.001"; $10 = "0.998"; $11 = "1.004"; $16 = "same" } { print }'
   "$tested" "$one" "$two" >"$BATS_TEST_TMPDIR/tested.md"
   "$tested" "$two" "$one" | cmp "$BATS_TEST_TMPDIR/tested.md" -
   [ "$(rows | wc -l)" -eq 10 ]
   rows | grep -q '^| 22.11.11 | gcc 12.2.0 | meson-shared .* same +0.1 % (-0.2 to +0.4 %) .* 2026-12-24 | fedcba987654 |$'
   [ "$(rows | grep -c 'clang.*2026-11-30 | 0123456789ab |$')" -eq 5 ]
   [ "$(grep -c '^- `2026' "$BATS_TEST_TMPDIR/tested.md")" -eq 2 ]
-  edit_meta "$two" '.device = {kind: "software", name: "software ConnectX-5 (no NIC), 2 port(s)"}'
+  edit_result_meta "$two" '.device = {kind: "software", name: "software ConnectX-5 (no NIC), 2 port(s)"}'
   "$tested" "$one" "$two" >"$BATS_TEST_TMPDIR/tested.md"
   [ "$(rows | wc -l)" -eq 15 ]
   [ "$(rows | grep -c '| software ConnectX-5 |.*2026-12-24')" -eq 5 ]
 }
 
 @test "drops, dead forwarders and figures as built are said so; releases come in their order" {
-  edit "$one/slices.tsv" 'NR == 2 { $12 = 7 } $4 == "meson-shared" && $5 == "gcc" { $9 = $10 = 0; $13 = 0; $14 = "died" } { print }'
-  edit "$one/effects.tsv" '$1 == "meson-shared" && $2 == "gcc" { for (i = 7; i <= 13; i++) $i = "-"; $16 = "invalid"; $17 = "no valid slice" } { print }'
-  edit "$one/units.tsv" 'NR == 1 || $4 == 0'
+  edit_tsv "$one/slices.tsv" 'NR == 2 { $12 = 7 } $4 == "meson-shared" && $5 == "gcc" { $9 = $10 = 0; $13 = 0; $14 = "died" } { print }'
+  edit_tsv "$one/effects.tsv" '$1 == "meson-shared" && $2 == "gcc" { for (i = 7; i <= 13; i++) $i = "-"; $16 = "invalid"; $17 = "no valid slice" } { print }'
+  edit_tsv "$one/units.tsv" 'NR == 1 || $4 == 0'
   for file in effects units slices builds; do
     case $file in effects | units) column=3 ;; slices) column=6 ;; builds) column=4 ;; esac
-    edit "$two/$file.tsv" "NR > 1 { \$$column = \"20.08\" } { print }"
+    edit_tsv "$two/$file.tsv" "NR > 1 { \$$column = \"20.08\" } { print }"
   done
-  edit_meta "$two" '.dpdk[0].release = "20.08"'
+  edit_result_meta "$two" '.dpdk[0].release = "20.08"'
   "$tested" "$one" "$two" >"$BATS_TEST_TMPDIR/tested.md"
   rows | grep -qE '\| meson-static-nopic \|.*\| yes, 7 of [0-9]+ dropped \|'
   rows | grep -qE '^\| 22.11.11 \| gcc 12.2.0 \| meson-shared \| net\\_ring \| yes \| pic, DYN-PIE \| no \([0-9]\) \| - \|'
@@ -97,7 +87,7 @@ rows() { # of the table
 }
 
 @test "data cannot become markup" {
-  edit "$one/builds.tsv" '$5 == "build failed" { $6 = "<b>|`*x" } { print }'
+  edit_tsv "$one/builds.tsv" '$5 == "build failed" { $6 = "<b>|`*x" } { print }'
   "$tested" "$one" >"$BATS_TEST_TMPDIR/tested.md"
   grep -qF 'build failed: &lt;b&gt;&#124;\`\*x' "$BATS_TEST_TMPDIR/tested.md"
 }
