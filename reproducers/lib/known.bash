@@ -106,11 +106,12 @@ known_link() {
 # and that of the pairs for the truth, about a quarter: far above the noise, and not so far that the slices'
 # length tells.
 known_calibrate() {
-  local dir=$keep/calibration layout epoch most=$((2000 - KNOWN_FLOOR))
+  # Layouts replicate as starts do.
+  local dir=$keep/calibration layout epoch most=$((2000 - KNOWN_FLOOR)) starts=$((layouts > 0 ? (calibration_epochs + 3) / 4 : calibration_epochs))
   known_link 0
   known_link "$most"
   mkdir -p "$dir"
-  for ((epoch = 1; epoch <= calibration_epochs; epoch++)); do
+  for ((epoch = 1; epoch <= starts; epoch++)); do
     for ((layout = layouts > 0 ? 1 : 0; layout <= layouts; layout++)); do
       printf '%d\tr000-base\t%d\t%s\n' "$epoch" "$layout" "${binary_of[0/$layout]}"
       printf '%d\tr000-much\t%d\t%s\n' "$epoch" "$layout" "${binary_of[$most/$layout]}"
