@@ -270,10 +270,7 @@ check_linkers() {
   for linker in "${linker_list[@]}"; do
     case $linker in bfd | gold | lld | mold) ;; *) die "unknown linker '$linker'; known: bfd gold lld mold" ;; esac
     [ "$(printf '%s\n' "${linker_list[@]}" | grep -cx "$linker")" -eq 1 ] || die "--linker names '$linker' twice; each is given once"
-    case $linker in
-      lld | mold) need_cmd "ld.$linker" "$linker" ;;
-      *) need_cmd "ld.$linker" binutils ;;
-    esac
+    need_linker "$linker"
   done
   [ "$localise" = no ] || [ "${#linker_list[@]}" -le 1 ] || die "--localise links its mixtures with one linker; name one with --linker"
 }
@@ -361,14 +358,9 @@ build_name() {
   printf '%s\n' "$name"
 }
 
-# and_release RELEASE: " and DPDK RELEASE" where there are several.
-and_release() {
-  [ "${#releases[@]}" -eq 1 ] || printf ' and DPDK %s\n' "$1"
-}
-
-# of_release RELEASE: " with DPDK RELEASE" where there are several.
+# of_release RELEASE [WORD]: " with DPDK RELEASE", or with another word before it, where there are several.
 of_release() {
-  [ "${#releases[@]}" -eq 1 ] || printf ' with DPDK %s\n' "$1"
+  [ "${#releases[@]}" -eq 1 ] || printf ' %s DPDK %s\n' "${2:-with}" "$1"
 }
 
 # build_all: one row of builds.tsv a variant, compiler and release; a failure is a row, and the rest goes on.
@@ -436,7 +428,7 @@ built() {
   folder_of[$3/$2/$1]=$(cat "$work/out")
   variant_load "$1"
   [ -z "${variant_of[expected_error]}" ] ||
-    warnings+=("$1 with ${2##*/}$(and_release "$3") was expected to fail (${variant_of[expected_error]}) and did not: it was built, and is treated as any other")
+    warnings+=("$1 with ${2##*/}$(of_release "$3" and) was expected to fail (${variant_of[expected_error]}) and did not: it was built, and is treated as any other")
 }
 
 # link_one DIR OPTION...: links, and leaves the binary's path in $work/out.
@@ -598,7 +590,7 @@ drop_unstarted() {
       no_testpmd "$variant" "$cc" "$dpdk" "it does not start: $reason"
       continue
     fi
-    warn "$variant with $cc$(and_release "$dpdk") does not start: $reason; it is shown and not measured"
+    warn "$variant with $cc$(of_release "$dpdk" and) does not start: $reason; it is shown and not measured"
     failures=$((failures + 1))
     REASON=$reason awk -F '\t' -v OFS='\t' -v variant="$variant" -v cc="$cc" -v dpdk="$dpdk" '
       $1 == variant && $2 == cc && $4 == dpdk { $5 = "run failed"; $6 = ENVIRON["REASON"] } { print }' "$work/builds.tsv" >"$work/builds.new"

@@ -155,6 +155,14 @@ variant_meson_arguments() {
   [ "${variant_of[library]}" != shared ] || printf '%s\n' -Ddefault_library=shared -Dprefix=/nonexistent
 }
 
+# need_linker NAME: exit 2, with its package, when that linker is not on the machine.
+need_linker() {
+  case $1 in
+    lld | mold) need_cmd "ld.$1" "$1" ;;
+    *) need_cmd "ld.$1" binutils ;;
+  esac
+}
+
 # variant_check_linker CC LINKER: exit 2 when the loaded variant cannot be linked so; LINKER may be empty. Sets
 # variant_linker, the one that meson has to use, empty for the compiler's own. After variant_check_compiler.
 variant_check_linker() {
